@@ -1,0 +1,53 @@
+"""The ``dtvqa`` command. Each family of subcommands is a module of its own, loaded when asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from dtvqa_plugin import __version__
+from dtvqa_plugin.errors import DTVQAError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "data": ("dtvqa_plugin.cli.data:data", "Import the released data and see what is there."),
+    "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
+    "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Print the lmms-eval task folder."),
+}
+
+
+class LazyGroup(click.Group):
+    """Import a command's module only when that command is asked for: start-up stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dtvqa")
+def cli() -> None:
+    """DT-VQA: dense-text visual question answering for lmms-eval and VLMEvalKit."""
+
+
+def main(argv: Sequence[str] | None = None, **extra: Any) -> None:
+    """Run ``dtvqa``. A fault the user can mend is one message on stderr and exit status 1."""
+    try:
+        cli.main(args=argv, prog_name="dtvqa", **extra)
+    except DTVQAError as error:
+        print(f"dtvqa: error: {error}", file=sys.stderr)
+        sys.exit(1)
