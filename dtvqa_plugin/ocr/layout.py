@@ -1,21 +1,47 @@
-"""Reading order and lines, from the boxes' places alone."""
+"""Where text stands: deskewing, reading order, lines, and the grid of a table."""
 
 from __future__ import annotations
 
+import math
+import statistics
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from dtvqa_plugin.ocr.boxes import TextBox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtvqa_plugin.ocr.boxes import TextBox
+Line = list[TextBox]
 
-Line = list["TextBox"]
+_MOST_SKEW = math.radians(30)
+_LEAST_SKEW = math.radians(0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: `head` holds the column heads ("" where none), `rows` the cells below, all of
+    one width."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def deskew(boxes: Sequence[TextBox]) -> list[TextBox]:
+    """The boxes turned so that the median long text runs level; as they are if none slants."""
+    slants = [_slant(box) for box in boxes if len(box.text) >= 4]
+    angle = statistics.median(slants) if slants else 0.0
+    if not _LEAST_SKEW < abs(angle) < _MOST_SKEW:
+        return list(boxes)
+    cos, sin = math.cos(-angle), math.sin(-angle)
+    return [_turned(box, cos, sin) for box in boxes]
 
 
 def group_lines(boxes: Sequence[TextBox]) -> list[Line]:
     """Boxes grouped into lines, top to bottom, each from left to right.
 
-    A box joins the line whose vertical band covers more than half of the lower of the two.
+    A box joins the line whose last member covers more than half of the lower of the two.
     """
     lines: list[Line] = []
     for box in sorted(boxes, key=lambda b: (b.centre_y, b.left)):
@@ -30,7 +56,39 @@ def group_lines(boxes: Sequence[TextBox]) -> list[Line]:
 
 def reading_order(boxes: Sequence[TextBox]) -> list[TextBox]:
     """All boxes line by line."""
-    return [box for line in group_lines(boxes) for box in line]
+    return [box for line in group_lines(deskew(boxes)) for box in line]
+
+
+def find_grid(boxes: Sequence[TextBox]) -> Grid | None:
+    """The table that the boxes form, or None where they form none.
+
+    Columns are the stretches of x that many lines cover, with next to nothing between them;
+    rows are lines, a wrapped cell's lines joined.
+    """
+    lines = group_lines(deskew(boxes))
+    columns = _columns(lines)
+    if len(columns) < 2 or len(lines) < 2:
+        return None
+    rows = [_cells(row, columns) for row in _join_wrapped(lines, columns)]
+    while rows and sum(map(bool, rows[0])) < max(2, len(columns) / 2):
+        rows.pop(0)
+    filled = sum(bool(cell) for row in rows for cell in row)
+    if len(rows) < 2 or filled < 0.5 * len(rows) * len(columns):
+        return None
+    return Grid(rows[0], tuple(rows[1:]))
+
+
+def _slant(box: TextBox) -> float:
+    x0, y0, x1, y1 = box.quad[:4]
+    return math.atan2(y1 - y0, x1 - x0)
+
+
+def _turned(box: TextBox, cos: float, sin: float) -> TextBox:
+    turned: list[float] = []
+    for x, y in zip(box.quad[0::2], box.quad[1::2], strict=True):
+        turned += (x * cos - y * sin, x * sin + y * cos)
+    a, b, c, d, e, f, g, h = turned
+    return TextBox(box.text, (a, b, c, d, e, f, g, h), box.score)
 
 
 def _same_line(line: Line, box: TextBox) -> bool:
@@ -38,3 +96,70 @@ def _same_line(line: Line, box: TextBox) -> bool:
     last = line[-1]
     overlap = min(last.bottom, box.bottom) - max(last.top, box.top)
     return overlap > 0.5 * min(last.height, box.height)
+
+
+def _columns(lines: Sequence[Line]) -> list[tuple[float, float]]:
+    """Stretches of x covered by more boxes than a stray title or note accounts for."""
+    stray = len(lines) // 12
+    edges = sorted(
+        event for line in lines for box in line for event in ((box.left, 1), (box.right, -1))
+    )
+    columns: list[tuple[float, float]] = []
+    depth, start = 0, 0.0
+    for x, step in edges:
+        if depth <= stray < depth + step:
+            start = x
+        elif depth + step <= stray < depth:
+            columns.append((start, x))
+        depth += step
+    return columns
+
+
+def _column_of(box: TextBox, columns: Sequence[tuple[float, float]]) -> int:
+    def closeness(index: int) -> float:
+        left, right = columns[index]
+        return min(right, box.right) - max(left, box.left)
+
+    return max(range(len(columns)), key=closeness)
+
+
+def _join_wrapped(lines: Sequence[Line], columns: Sequence[tuple[float, float]]) -> list[Line]:
+    """Lines to table rows: a line close to the one above joins it where either is sparse."""
+    pitches = [_centre(below) - _centre(above) for above, below in pairwise(lines)]
+    limit = _close_pitch(pitches)
+    rows: list[Line] = [list(lines[0])]
+    previous = lines[0]
+    for pitch, line in zip(pitches, lines[1:], strict=True):
+        sparse = min(_filled(previous, columns), _filled(line, columns)) <= len(columns) / 2
+        if pitch < limit and sparse:
+            rows[-1].extend(line)
+        else:
+            rows.append(list(line))
+        previous = line
+    return rows
+
+
+def _close_pitch(pitches: Sequence[float]) -> float:
+    """The line distance below which lines belong to one row; 0 where distances are all alike."""
+    ordered = sorted(pitches)
+    jump, limit = 1.25, 0.0
+    for low, high in pairwise(ordered):
+        if low > 0 and high / low > jump:
+            jump, limit = high / low, (low + high) / 2
+    return limit
+
+
+def _centre(line: Line) -> float:
+    return statistics.fmean(box.centre_y for box in line)
+
+
+def _filled(line: Line, columns: Sequence[tuple[float, float]]) -> int:
+    return len({_column_of(box, columns) for box in line})
+
+
+def _cells(row: Line, columns: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+    cells: list[list[str]] = [[] for _ in columns]
+    for line in group_lines(row):
+        for box in line:
+            cells[_column_of(box, columns)].append(box.text.strip())
+    return tuple(" ".join(cell) for cell in cells)

@@ -1,0 +1,97 @@
+"""What a question asks for, read from its words: no language model, a few patterns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from dtvqa_plugin.ocr.words import STOP_WORDS, tokens
+
+Asked = Literal["who", "when", "where", "count", "length", "other"]
+
+# Sentences that tell the model how to answer, in the paper's prompt and in the hosts' own.
+_INSTRUCTION = re.compile(
+    r"[^.?!\n]*\b(?:word or phrase|as an answer|answer the question)\b[^?!.\n]*(?:[.:!]\s*|$)",
+    re.IGNORECASE,
+)
+_ANSWER_CUE = re.compile(r"\s*\banswer:\s*$", re.IGNORECASE)
+
+_ASKED: tuple[tuple[Asked, re.Pattern[str]], ...] = (
+    ("count", re.compile(r"\bhow (?:many|much)\b|\bwhat (?:number|percentage)\b")),
+    ("length", re.compile(r"\bhow (?:long|old|far|tall|high)\b")),
+    ("who", re.compile(r"\bwho(?:m|se)?\b")),
+    ("when", re.compile(r"\bwhen\b|\b(?:which|what) (?:date|day|year|season)\b")),
+    ("where", re.compile(r"\bwhere\b")),
+)
+_TARGET = re.compile(
+    r"\b(?:which|what|how many|how much)\b(?: of the)?(?P<direct> (?!is\b|was\b|are\b|were\b|did\b|"
+    r"does\b|do\b|has\b|had\b|have\b|'s\b).+)?(?:.*?\b(?:is|was|are|were)(?: the)?"
+    r"(?: (?:name|names|title|number|amount|quantity|value)s? of(?: the)?)? (?P<copula>.+))?"
+)
+_MOST = {
+    "most": 1, "highest": 1, "largest": 1, "biggest": 1, "longest": 1, "greatest": 1,
+    "maximum": 1, "latest": 1, "last": 1, "oldest": 1, "youngest": -1, "tallest": 1,
+    "slowest": 1, "heaviest": 1, "newest": 1, "more": 1, "best": 1,
+    "least": -1, "lowest": -1, "smallest": -1, "fewest": -1, "shortest": -1, "minimum": -1,
+    "earliest": -1, "fastest": -1, "lightest": -1, "worst": -1, "fewer": -1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`text` without instructions; `words` levelled; `target` what kind of thing is wanted,
+    most telling word first; `extreme` +1 / -1 for a largest / smallest, with what it is the
+    largest of in `measure`."""
+
+    text: str
+    words: tuple[str, ...]
+    target: tuple[str, ...]
+    asked: Asked
+    extreme: int
+    measure: tuple[str, ...]
+
+
+def strip_instructions(question: str) -> str:
+    """The bare question, whether or not a prompt stands before or after it."""
+    bare = _ANSWER_CUE.sub("", _INSTRUCTION.sub("", question)).strip()
+    return bare or question.strip()
+
+
+def parse(question: str) -> Question:
+    """Read `question`, prompted or bare."""
+    text = strip_instructions(question)
+    lower = text.lower().strip(" ?")
+    extreme, measure = _extreme(lower)
+    return Question(
+        text=text,
+        words=tuple(word for word in tokens(text) if word not in STOP_WORDS),
+        target=_target(lower),
+        asked=next((kind for kind, pattern in _ASKED if pattern.search(lower)), "other"),
+        extreme=extreme,
+        measure=measure,
+    )
+
+
+def _target(lower: str) -> tuple[str, ...]:
+    """The first content words after "which" / "what was the" / "how many", at most three."""
+    found = _TARGET.search(lower)
+    if not found:
+        return ()
+    phrase = found["direct"] or found["copula"] or ""
+    target: list[str] = []
+    for word in re.findall(r"[\w'-]+", phrase):
+        if word in STOP_WORDS:
+            if target:
+                break
+            continue
+        target += tokens(word)
+    return tuple(target[:3])
+
+
+def _extreme(lower: str) -> tuple[int, tuple[str, ...]]:
+    for found in re.finditer(r"[a-z]+", lower):
+        if found[0] in _MOST:
+            after = [w for w in tokens(lower[found.end() :]) if w not in STOP_WORDS]
+            return _MOST[found[0]], (*after[:2], found[0])
+    return 0, ()
