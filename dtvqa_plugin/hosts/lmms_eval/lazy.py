@@ -1,0 +1,141 @@
+"""Values that the task YAMLs name with ``!function`` and that exist only when a task is loaded.
+
+lmms-eval resolves ``!function module.NAME`` with ``getattr``, at the moment a task is loaded (not
+when tasks are indexed). ``NAME`` is read here as ``KIND__ARGUMENT__ARGUMENT``:
+
+``table__SPLIT__SUBSET``             folder for ``datasets.load_from_disk``, holding split ``test``
+``metadata__SPLIT__SUBSET__PROMPT``  what a result must say of its data (goes to results.json)
+``prompts__CONDITION``               ``lmms_eval_specific_kwargs``: the prompt by model name
+
+Seen working on lmms-eval 0.7.3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin import __version__
+from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.prompts import models_with_own_prompt, prompt_for
+
+logger = logging.getLogger("dtvqa_plugin")
+
+TASK_VERSION = 1.0
+SPLIT_KEY = "test"
+"""The name of the one split in every table, whichever DT-VQA split it holds."""
+
+
+def __getattr__(name: str) -> Any:
+    kind, *arguments = name.split("__")
+    makers = {"table": table, "metadata": metadata, "prompts": prompts}
+    if kind not in makers:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return makers[kind](*arguments)
+    except DTVQAError as error:
+        # lmms-eval hides the cause behind "Failed to import function": say it first.
+        logger.error("dtvqa-plugin: %s", error)
+        raise
+
+
+def table(split: str, subset: str) -> str:
+    """Prepare the table of a split's subset (``all``: every one) and return its folder.
+
+    The folder's name holds a digest of the questions, answers and image files, so that
+    lmms-eval's response cache, whose keys include the path, never gives an answer to data that
+    have changed. Images stay where they are: the table holds their paths.
+    Raises DataError when annotations or images are missing (see ``dtvqa data status``).
+    """
+    from datasets import DatasetDict, Image
+
+    from dtvqa_plugin.data import load_split
+
+    rows = load_split(split, None if subset == "all" else subset)
+    rows = rows.cast_column("image", Image(decode=False))
+    name = f"{split}-{subset}-{_digest(rows)}"
+    folder = _tables_home() / name
+    if not (folder / "dataset_dict.json").is_file():
+        _save_whole(DatasetDict({SPLIT_KEY: rows}), folder)
+    return str(folder)
+
+
+def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
+    """Return what goes into results.json beside the scores: data, coverage, prompt, versions."""
+    from dtvqa_plugin.data import coverage
+
+    condition = "none" if prompt == "blind" else prompt
+    there = coverage(split, None if subset == "all" else subset)
+    return {
+        "version": TASK_VERSION,
+        "benchmark": "embedded sample (not DT-VQA)" if split == "mini" else "DT-VQA",
+        "split": split,
+        "prompt": condition,
+        "prompt_text": prompt_for(condition).render("{question}"),
+        "image": "plain grey" if prompt == "blind" else "original",
+        "questions": f"{there.questions_present} of {there.questions_expected}",
+        "annotations": there.annotations,
+        "revision": there.revision,
+        "acc": "containment",
+        "tau": 0.5,
+        "dtvqa_plugin": __version__,
+    }
+
+
+def prompts(condition: str) -> dict[str, Any]:
+    """Return fresh ``lmms_eval_specific_kwargs``: lmms-eval changes the dict it is given."""
+    named = {
+        model: {"prompt": prompt_for(condition, model).name} for model in models_with_own_prompt()
+    }
+    return {"default": {"prompt": prompt_for(condition).name}, **named}
+
+
+def _digest(rows: Any) -> str:
+    digest = hashlib.sha256()
+    for row in rows:
+        stat = Path(row["image"]["path"]).stat()
+        stamp = [*(row[key] for key in row if key != "image"), row["image"]["path"]]
+        digest.update(json.dumps([*stamp, stat.st_size, stat.st_mtime_ns]).encode())
+    return digest.hexdigest()[:16]
+
+
+def _tables_home() -> Path:
+    """Return a writable folder for tables: in the store, or private and temporary if read-only."""
+    from dtvqa_plugin.data.store import default_home
+
+    folder = default_home() / "tables"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return _temporary_home()
+    return folder if os.access(folder, os.W_OK) else _temporary_home()
+
+
+_temporary: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _temporary_home() -> Path:
+    if not _temporary:
+        _temporary.append(tempfile.TemporaryDirectory(prefix="dtvqa-tables-"))
+    return Path(_temporary[0].name)
+
+
+def _save_whole(tables: Any, folder: Path) -> None:
+    """Write the table beside its place, then rename it there; another rank may have been first."""
+    partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
+    try:
+        tables.save_to_disk(str(partial))
+        try:
+            partial.rename(folder)
+        except OSError:
+            if not (folder / "dataset_dict.json").is_file():
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
