@@ -1,4 +1,4 @@
-"""Vision-language models of a fifth of a million random parameters, made in seconds without a network.
+"""Vision-language models of a fifth of a million random weights, made in seconds, offline.
 
 They go through the hosts' own runners on a CPU, so that the tests need no stand-in for a model.
 Greedy decoding of the same seed gives the same words everywhere; the words are gibberish.
@@ -74,7 +74,7 @@ def _save(model: Any, processor: Any, tokenizer: Any, out: Path) -> Path:
 
 
 def make_tiny_qwen2_5_vl(out: Path, seed: int = 0) -> Path:
-    """A Qwen2.5-VL of 0.2 M parameters at ``out``, loadable by AutoProcessor and from_pretrained."""
+    """A Qwen2.5-VL of 0.2 M parameters at ``out``, as from_pretrained expects it."""
     import torch
     from transformers import (
         Qwen2_5_VLConfig,
