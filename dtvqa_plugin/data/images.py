@@ -1,0 +1,142 @@
+"""Images as users have them, decoded to upright RGB, or one error naming the file."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from dtvqa_plugin.errors import DataError
+
+logger = logging.getLogger(__name__)
+
+MAX_PIXELS = 150_000_000
+"""Most pixels an image may have; below the size at which Pillow itself refuses to open one."""
+
+# Raster formats only: Pillow would hand EPS, for one, to an external program.
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
+
+ImageInput: TypeAlias = "str | Path | Image.Image"
+
+
+def load_rgb(image: ImageInput) -> Image.Image:
+    """Decode to mode RGB, upright (EXIF orientation applied), fully loaded.
+
+    Transparency (RGBA, LA, palette) is composited on white; 16-bit grey is scaled to 8 bits;
+    CMYK and the rest are converted by Pillow; of an animation the first frame
+    is taken. Raises `DataError` naming the file when it is missing, empty, no image, cut off,
+    or over `MAX_PIXELS`.
+    """
+    if isinstance(image, Image.Image):
+        return _decode(image, str(getattr(image, "filename", "") or "image in memory"))
+    path = Path(image)
+    with open_image(path) as opened:
+        return _decode(opened, str(path))
+
+
+def open_image(path: Path) -> Image.Image:
+    """Open an image file without decoding its pixels. Raises `DataError` as `load_rgb` does."""
+    try:
+        opened = Image.open(path, formats=_formats())
+    except UnidentifiedImageError:
+        raise DataError(_no_image(path)) from None
+    except Image.DecompressionBombError:
+        raise DataError(_too_large(str(path))) from None
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such image; 'dtvqa data status' lists what is there") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, SyntaxError, struct.error) as error:
+        raise DataError(f"{path}: damaged image: {error}; import it again") from error
+    try:
+        _check_size(opened, str(path))
+    except DataError:
+        opened.close()
+        raise
+    return opened
+
+
+def check_image(path: Path) -> None:
+    """Check that a file is an image of acceptable size, from its header and checksums alone."""
+    with open_image(path) as opened:
+        try:
+            opened.verify()
+        except Exception as error:  # verify() raises whatever its format's plugin does
+            raise DataError(f"damaged image: {error}") from error
+
+
+@cache
+def _formats() -> tuple[str, ...]:
+    Image.init()
+    return tuple(name for name in _FORMATS if name in Image.OPEN)
+
+
+def _no_image(path: Path) -> str:
+    try:
+        with path.open("rb") as handle:
+            start = handle.read(64)
+    except OSError:
+        start = b"?"
+    if not start:
+        return f"{path}: the file is empty, not an image; import it again"
+    if start.startswith(b"version https://git-lfs"):
+        return f"{path}: this is a git-LFS pointer, not an image; run 'git lfs pull' there"
+    return f"{path}: not an image of any known format; import it again"
+
+
+def _too_large(name: str) -> str:
+    return f"{name}: over the limit of {MAX_PIXELS // 1_000_000} megapixels; scale it down"
+
+
+def _check_size(image: Image.Image, name: str) -> None:
+    width, height = image.size
+    if width * height > MAX_PIXELS:
+        raise DataError(_too_large(f"{name} ({width} x {height})"))
+
+
+def _decode(image: Image.Image, name: str) -> Image.Image:
+    _check_size(image, name)
+    try:
+        image.load()
+        return _to_rgb(_upright(image, name), name)
+    except Image.DecompressionBombError:
+        raise DataError(_too_large(name)) from None
+    except (OSError, ValueError, SyntaxError, EOFError, struct.error) as error:
+        raise DataError(f"{name}: cut off or damaged image: {error}; import it again") from error
+
+
+def _upright(image: Image.Image, name: str) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception as error:  # damaged metadata raise anything; the pixels are sound
+        logger.warning("%s: its EXIF data cannot be read (%s); taken as upright", name, error)
+        return image
+
+
+def _to_rgb(image: Image.Image, name: str) -> Image.Image:
+    if image.mode.startswith("I") or image.mode == "F":
+        return _from_wide(image, name)
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        layer = image.convert("RGBA")
+        white = Image.new("RGBA", layer.size, "white")
+        return Image.alpha_composite(white, layer).convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def _from_wide(image: Image.Image, name: str) -> Image.Image:
+    """16-bit grey (``I;16*``; plain ``I`` in older Pillow) and float grey (0-1 or 0-255) to RGB."""
+    grey = np.asarray(image).astype(np.float64)
+    low, high = float(grey.min()), float(grey.max())
+    top = 65535.0 if image.mode != "F" else (1.0 if high <= 1.0 else 255.0)
+    if not (low >= 0.0 and high <= top):
+        raise DataError(
+            f"{name}: {image.mode} pixels from {low:g} to {high:g} have no known range; "
+            "save it as an 8-bit or 16-bit image"
+        )
+    pixels = np.rint(grey * (255.0 / top)).astype(np.uint8)
+    return Image.fromarray(pixels).convert("RGB")

@@ -1,0 +1,39 @@
+"""Fixtures shared by all tests: the released material beside the repository, and a store's home."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """``../shared`` beside the repository: released annotations, some images, golden scores."""
+    if not (SHARED / "hub" / "DT-VQA" / "test").is_dir():
+        pytest.skip("needs the released material in ../shared beside the repository")
+    return SHARED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test reads or writes the user's own store: ``DTVQA_HOME`` is a folder of this session."""
+    home = tmp_path_factory.mktemp("dtvqa-home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DTVQA_HOME", str(home))
+        for name in ("DTVQA_ALLOW_PARTIAL", "DTVQA_LOCK_TIMEOUT"):
+            if name in os.environ:
+                patch.delenv(name)
+        yield home
+
+
+@pytest.fixture
+def dtvqa_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty ``DTVQA_HOME`` for this test alone (the folder is not made)."""
+    home = tmp_path / "dtvqa-home"
+    monkeypatch.setenv("DTVQA_HOME", str(home))
+    return home
