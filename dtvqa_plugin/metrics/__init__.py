@@ -1,0 +1,29 @@
+"""The metrics of DT-VQA, bit-identical to the paper's released scorer, and diagnostics of ours."""
+
+from __future__ import annotations
+
+from dtvqa_plugin.metrics.corpus import Aggregate, CorpusScores, Diagnostics, score_corpus
+from dtvqa_plugin.metrics.predictions import FAILURE_PREFIX, Prepared, is_failure, prepare
+from dtvqa_plugin.metrics.question import DEFAULT_TAU, Score, score
+from dtvqa_plugin.metrics.reasoning import (
+    REASONING_TAGS,
+    is_truncated_reasoning,
+    strip_reasoning,
+)
+
+__all__ = [
+    "DEFAULT_TAU",
+    "FAILURE_PREFIX",
+    "REASONING_TAGS",
+    "Aggregate",
+    "CorpusScores",
+    "Diagnostics",
+    "Prepared",
+    "Score",
+    "is_failure",
+    "is_truncated_reasoning",
+    "prepare",
+    "score",
+    "score_corpus",
+    "strip_reasoning",
+]

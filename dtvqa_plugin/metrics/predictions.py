@@ -1,0 +1,83 @@
+"""What a host hands over as a prediction: failed calls, reasoning, values that are not text."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dtvqa_plugin.metrics.reasoning import is_truncated_reasoning, strip_reasoning
+
+__all__ = ["FAILURE_PREFIX", "Prepared", "is_failure", "prepare"]
+
+FAILURE_PREFIX = "Failed to obtain answer"
+"""VLMEvalKit stores this, with more text after it, in place of an answer it could not get."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prediction ready to be scored; `score` and `score_corpus` take it as it is.
+
+    Attributes:
+        text: what is scored; empty if the call failed or the reasoning never ended.
+        failed: the host got no answer.
+        truncated: the output broke off inside its reasoning.
+    """
+
+    text: str
+    failed: bool = False
+    truncated: bool = False
+
+
+def is_failure(prediction: object) -> bool:
+    """True if a host got no answer: None, NaN (float, numpy, pandas) or a failure marker.
+
+    An empty text is an answer, a wrong one: it is not a failure.
+    """
+    if isinstance(prediction, str):
+        return prediction.lstrip().startswith(FAILURE_PREFIX)
+    if isinstance(prediction, Prepared):
+        return prediction.failed
+    return prediction is None or _is_missing_number(prediction)
+
+
+def prepare(prediction: object) -> Prepared:
+    """Turn what a host hands over into text to score. Never raises.
+
+    A failure stays one (`is_failure`). Text loses its reasoning (`strip_reasoning`) and then the
+    white space around it, as the released runners do. A list of one element stands for that
+    element, a number for its text; any other value becomes its JSON text, so that it is scored
+    and seen, not dropped.
+    """
+    if isinstance(prediction, Prepared):
+        return prediction
+    if isinstance(prediction, (list, tuple)) and len(prediction) == 1:
+        prediction = prediction[0]
+    if is_failure(prediction):
+        return Prepared("", failed=True)
+    text = prediction if isinstance(prediction, str) else _as_text(prediction)
+    return Prepared(strip_reasoning(text).strip(), truncated=is_truncated_reasoning(text))
+
+
+def _is_missing_number(value: object) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return math.isnan(value)
+    kind = type(value)
+    return kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas.")
+
+
+def _as_text(value: object) -> str:
+    try:
+        return json.dumps(
+            value.item() if isinstance(value, np.generic) else value,
+            ensure_ascii=False,
+            default=_type_name,
+        )
+    except (TypeError, ValueError, RecursionError):  # circular, odd keys, numbers beyond measure
+        return _type_name(value)
+
+
+def _type_name(value: object) -> str:
+    return f"<{type(value).__name__}>"
