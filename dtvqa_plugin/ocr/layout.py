@@ -17,6 +17,10 @@ Line = list[TextBox]
 
 _MOST_SKEW = math.radians(30)
 _LEAST_SKEW = math.radians(0.5)
+_LEAST_COLUMNS = 3
+_RIM = 0.2
+_SLIVER = 0.15
+_LEAST_FILLED = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +67,17 @@ def find_grid(boxes: Sequence[TextBox]) -> Grid | None:
     """The table that the boxes form, or None where they form none.
 
     Columns are the stretches of x that many lines cover, with next to nothing between them;
-    rows are lines, a wrapped cell's lines joined.
+    rows are lines, a wrapped cell's lines joined. Three columns under a head make a table.
     """
     lines = group_lines(deskew(boxes))
-    columns = _columns(lines)
-    if len(columns) < 2 or len(lines) < 2:
+    columns = _columns(lines) if lines else []
+    if len(columns) < _LEAST_COLUMNS or len(lines) < 2:
         return None
     rows = [_cells(row, columns) for row in _join_wrapped(lines, columns)]
-    while rows and sum(map(bool, rows[0])) < max(2, len(columns) / 2):
+    while rows and sum(map(bool, rows[0])) < _LEAST_FILLED * len(columns):
         rows.pop(0)
     filled = sum(bool(cell) for row in rows for cell in row)
-    if len(rows) < 2 or filled < 0.5 * len(rows) * len(columns):
+    if len(rows) < 2 or filled < _LEAST_FILLED * len(rows) * len(columns):
         return None
     return Grid(rows[0], tuple(rows[1:]))
 
@@ -101,18 +105,23 @@ def _same_line(line: Line, box: TextBox) -> bool:
 def _columns(lines: Sequence[Line]) -> list[tuple[float, float]]:
     """Stretches of x covered by more boxes than a stray title or note accounts for."""
     stray = len(lines) // 12
-    edges = sorted(
-        event for line in lines for box in line for event in ((box.left, 1), (box.right, -1))
-    )
+    edges = sorted(event for line in lines for box in line for event in _edges(box))
+    least = _SLIVER * statistics.median(box.height for line in lines for box in line)
     columns: list[tuple[float, float]] = []
     depth, start = 0, 0.0
     for x, step in edges:
         if depth <= stray < depth + step:
             start = x
-        elif depth + step <= stray < depth:
+        elif depth + step <= stray < depth and x - start > least:
             columns.append((start, x))
         depth += step
     return columns
+
+
+def _edges(box: TextBox) -> tuple[tuple[float, int], tuple[float, int]]:
+    """Where `box` begins and ends on x, less the rim that the detector adds around letters."""
+    rim = min(_RIM * box.height, 0.25 * box.width)
+    return (box.left + rim, 1), (box.right - rim, -1)
 
 
 def _column_of(box: TextBox, columns: Sequence[tuple[float, float]]) -> int:

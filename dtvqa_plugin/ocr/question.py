@@ -8,7 +8,7 @@ from typing import Literal
 
 from dtvqa_plugin.ocr.words import STOP_WORDS, tokens
 
-Asked = Literal["who", "when", "where", "count", "length", "other"]
+Asked = Literal["who", "which", "when", "where", "count", "length", "other"]
 
 # Sentences that tell the model how to answer, in the paper's prompt and in the hosts' own.
 _INSTRUCTION = re.compile(
@@ -23,6 +23,10 @@ _ASKED: tuple[tuple[Asked, re.Pattern[str]], ...] = (
     ("who", re.compile(r"\bwho(?:m|se)?\b")),
     ("when", re.compile(r"\bwhen\b|\b(?:which|what) (?:date|day|year|season)\b")),
     ("where", re.compile(r"\bwhere\b")),
+    (
+        "which",
+        re.compile(r"\b(?:which|what) (?!is\b|was\b|are\b|were\b|did\b|does\b|do\b)|\bname of\b"),
+    ),
 )
 _TARGET = re.compile(
     r"\b(?:which|what|how many|how much)\b(?: of the)?(?P<direct> (?!is\b|was\b|are\b|were\b|did\b|"
@@ -38,6 +42,9 @@ _MOST = {
 }  # fmt: skip
 
 
+_PLACES = ("2", "3", "4", "5")
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """`text` without instructions; `words` levelled; `target` what kind of thing is wanted,
@@ -50,6 +57,7 @@ class Question:
     asked: Asked
     extreme: int
     measure: tuple[str, ...]
+    place: int = 1
 
 
 def strip_instructions(question: str) -> str:
@@ -61,16 +69,26 @@ def strip_instructions(question: str) -> str:
 def parse(question: str) -> Question:
     """Read `question`, prompted or bare."""
     text = strip_instructions(question)
-    lower = text.lower().strip(" ?")
-    extreme, measure = _extreme(lower)
+    lower = _leading_place(text.lower().strip(" ?"))
+    target = _target(lower)
+    extreme, measure, place = _extreme(lower, target)
     return Question(
         text=text,
-        words=tuple(word for word in tokens(text) if word not in STOP_WORDS),
-        target=_target(lower),
+        words=tuple(word for word in tokens(lower) if word not in STOP_WORDS),
+        target=target,
         asked=next((kind for kind, pattern in _ASKED if pattern.search(lower)), "other"),
         extreme=extreme,
         measure=measure,
+        place=place,
     )
+
+
+def _leading_place(lower: str) -> str:
+    """Spell out the places that winners and runners-up hold."""
+    lower = re.sub(r"\brunners?[- ]up\b", "runner-up 2 place", lower)
+    if re.match(r"(?:who|which \w+|what \w+) (?:won|is the winner|was the winner)\b", lower):
+        lower += " (1 place)"
+    return lower
 
 
 def _target(lower: str) -> tuple[str, ...]:
@@ -89,9 +107,13 @@ def _target(lower: str) -> tuple[str, ...]:
     return tuple(target[:3])
 
 
-def _extreme(lower: str) -> tuple[int, tuple[str, ...]]:
+def _extreme(lower: str, target: tuple[str, ...]) -> tuple[int, tuple[str, ...], int]:
+    """Direction, what is measured (most telling first), and which place from the extreme."""
     for found in re.finditer(r"[a-z]+", lower):
         if found[0] in _MOST:
-            after = [w for w in tokens(lower[found.end() :]) if w not in STOP_WORDS]
-            return _MOST[found[0]], (*after[:2], found[0])
-    return 0, ()
+            after = [w for w in tokens(lower[found.end() :]) if w not in STOP_WORDS][:3]
+            before = [w for w in tokens(lower[: found.start()]) if w not in STOP_WORDS]
+            place = int(before[-1]) if before and before[-1] in _PLACES else 1
+            said = [w for w in before if w not in target and not w.isdigit()]
+            return _MOST[found[0]], (*after, *said[-1:], found[0]), place
+    return 0, (), 1

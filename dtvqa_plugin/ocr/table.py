@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
+
+from rapidfuzz import fuzz, process
 
 from dtvqa_plugin.ocr.words import alike, content, tokens
 
@@ -17,29 +20,42 @@ if TYPE_CHECKING:
 
 Kind = Literal["number", "date", "text", "mixed"]
 
+
 _TARGET_WEIGHTS = (1.0, 0.8, 0.6)
 _OTHER_WORD = 0.3
+_MEASURE_WORD = 0.1
+_ASKED_HEAD = 0.6
+_SHORT_NUMBER = 1.0
+_WHOLE = 1.0
+_HEAD = 6.0
+_SAID_IN_QUESTION = 1.0
+_EXTREME = 3.0
+_NAMED_BY_HEAD = 2.0
+_RIGHT_KIND = 0.2
+_WRONG_KIND = 0.5
+_FIRST_TEXT = 0.15
 
 _HEADS_ASKED: dict[Asked, tuple[str, ...]] = {
     "who": ("player", "candidate", "winner"),
     "when": ("date", "year"),
     "where": ("location", "venue"),
-    "count": (),
     "length": ("time", "duration", "length", "age"),
-    "other": (),
+    "which": ("name", "title"),
 }
 _KINDS_ASKED: dict[Asked, tuple[Kind, ...]] = {
     "who": ("text",),
+    "which": ("text", "mixed"),
     "when": ("date",),
-    "where": ("text",),
+    "where": ("text", "mixed"),
     "count": ("number",),
     "length": ("number", "mixed"),
-    "other": (),
 }
+_SUMMARY = frozenset({"total", "totals", "sum", "average", "overall", "club"})
 
 
 def pick_cell(grid: Grid, question: Question) -> str:
-    """The cell that the question most likely asks for."""
+    """The cell that the question most likely asks for; "" where no cell holds anything."""
+    grid = without_summary(grid)
     columns = list(zip(*grid.rows, strict=True))
     kinds = [column_kind(column) for column in columns]
     column_scores = score_columns(grid.head, kinds, question)
@@ -49,33 +65,44 @@ def pick_cell(grid: Grid, question: Question) -> str:
     for r, row in enumerate(grid.rows):
         total = sum(evidence[r]) + extreme[r]
         for c, cell in enumerate(row):
-            if not cell:
+            if not any(map(str.isalnum, cell)):
                 continue
             score = (
                 total
                 - evidence[r][c]
-                + 3.0 * column_scores[c]
-                - 2.0 * share_in_question(cell, question)
+                + _HEAD * column_scores[c]
+                - _SAID_IN_QUESTION * share_in_question(cell, question)
             )
             if score > best:
                 best, answer = score, cell
     return answer
 
 
+def without_summary(grid: Grid) -> Grid:
+    """The grid without rows that sum up the others or repeat the head."""
+    rows = tuple(
+        row
+        for row in grid.rows
+        if row != grid.head and next((cell for cell in row if cell), "").lower() not in _SUMMARY
+    )
+    return replace(grid, rows=rows) if rows else grid
+
+
 def column_kind(cells: Sequence[str]) -> Kind:
-    kinds = Counter(cell_kind(cell) for cell in cells if cell)
+    """The kind that more than half of the filled cells have, otherwise "mixed"."""
+    kinds = Counter(cell_kind(cell) for cell in cells if any(map(str.isalnum, cell)))
     if not kinds:
         return "mixed"
     kind, count = kinds.most_common(1)[0]
-    return kind if count > len([c for c in cells if c]) / 2 else "mixed"
+    return kind if count > kinds.total() / 2 else "mixed"
 
 
 _DATE = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.*\d"
     r"|\d.*\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
-    r"|^(?:1[5-9]|20)\d\d(?:\s*[-–/]\s*\d{2,4})?$|\d{4}[-/.]\d\d?[-/.]\d\d?"
+    r"|^(?:1[5-9]|20)\d\d(?:\s*[-–/]\s*\d{2,4})?$|\d{4}\s*[-/.]\s*\d\d?\s*[-/.]\s*\d\d?"
 )
-_NUMBER = re.compile(r"^[^\w]*\d[\d.,: +/%-]*\s?[a-z%]{0,4}[^\w]*$", re.IGNORECASE)
+_NUMBER = re.compile(r"^[^\w]*\d[\d.,: +/%()-]*\s?[a-z%]{0,4}[^\w]*$", re.IGNORECASE)
 
 
 def cell_kind(cell: str) -> Kind:
@@ -86,40 +113,55 @@ def cell_kind(cell: str) -> Kind:
     return "mixed" if any(char.isdigit() for char in cell) else "text"
 
 
-def score_columns(
-    head: Sequence[str], kinds: Sequence[Kind], question: Question
-) -> list[float]:
-    """How well each column's head and kind fit what is asked, about 0-1.5."""
+def score_columns(head: Sequence[str], kinds: Sequence[Kind], question: Question) -> list[float]:
+    """How well each column's head and kind fit what is asked, about -0.5 to 1.5."""
+    wanted = _KINDS_ASKED.get(question.asked, ())
+    common = Counter(word for name in head for word in set(content(name)))
     scores = []
     for name, kind in zip(head, kinds, strict=True):
-        score = head_fit(name, question)
-        if kind in _KINDS_ASKED[question.asked]:
-            score += 0.3
+        score = head_fit(name, question, common)
+        if kind in wanted:
+            score += _RIGHT_KIND
+        elif wanted and score < 0.6:
+            score -= _WRONG_KIND
         scores.append(score)
+    if question.asked in ("who", "which", "other") and "text" in kinds:
+        scores[kinds.index("text")] += _FIRST_TEXT
     return scores
 
 
-def head_fit(name: str, question: Question) -> float:
-    """How well a head's words match the words of the target (strongly) and of the rest."""
+def head_fit(name: str, question: Question, common: Counter[str]) -> float:
+    """How well a head's words match the target's words (strongly) and the question's others.
+
+    `common` counts the heads that hold each word: what stands in many heads tells little.
+    """
     words = content(name) or tokens(name)
     if not words:
         return 0.0
-    asked = dict.fromkeys(question.words, _OTHER_WORD)
-    asked.update(dict.fromkeys(_HEADS_ASKED[question.asked], 0.7))
+    asked = {
+        word: _MEASURE_WORD if word in question.measure else _OTHER_WORD for word in question.words
+    }
+    asked.update(dict.fromkeys(_HEADS_ASKED.get(question.asked, ()), _ASKED_HEAD))
     asked.update(zip(question.target, _TARGET_WEIGHTS, strict=False))
-    fits = [max((w * alike(word, q) for q, w in asked.items()), default=0.0) for word in words]
+    fits = [
+        max((w * alike(word, q) for q, w in asked.items()), default=0.0)
+        / math.sqrt(max(1, common[word]))
+        for word in words
+    ]
     return max(fits) * 0.7 + 0.3 * sum(fits) / len(fits)
 
 
 def row_evidence(grid: Grid, question: Question) -> list[list[float]]:
     """Per cell, how much the question's words point at it; rarer words weigh more."""
-    asked = Counter(question.words)
     cells = [[content(cell) for cell in row] for row in grid.rows]
+    vocabulary = {word for row in cells for cell in row for word in cell}
+    asked = set(said_words(question.words, vocabulary))
     rows_with: Counter[str] = Counter()
     for row in cells:
         rows_with.update({word for cell in row for word in cell if word in asked})
     weight = {
-        word: math.log(1 + len(cells) / count) * (0.5 if word.isdigit() and len(word) < 3 else 1)
+        word: math.log(1 + len(cells) / count)
+        * (_SHORT_NUMBER if word.isdigit() and len(word) < 3 else 1)
         for word, count in rows_with.items()
     }
     evidence = []
@@ -129,22 +171,36 @@ def row_evidence(grid: Grid, question: Question) -> list[list[float]]:
             hits = {word for word in cell if word in asked}
             value = sum(weight[word] for word in hits)
             if hits:
-                value *= 0.5 + 0.5 * len(hits) / len(set(cell))
+                value *= 1 - _WHOLE + _WHOLE * len(hits) / len(set(cell))
                 if named_by_head(grid.head[c], cell, question):
-                    value += 2.0
+                    value += _NAMED_BY_HEAD
             line.append(value)
         evidence.append(line)
     return evidence
 
 
+def said_words(words: Sequence[str], vocabulary: set[str]) -> list[str]:
+    """The table's words that the question says, allowing for a misread letter in a long one."""
+    said = []
+    for word in words:
+        if word in vocabulary:
+            said.append(word)
+        elif len(word) > 4 and not word[0].isdigit():
+            near = process.extractOne(word, vocabulary, scorer=fuzz.ratio, score_cutoff=80)
+            if near:
+                said.append(near[0])
+    return said
+
+
 def named_by_head(head: str, cell: Sequence[str], question: Question) -> bool:
     """Whether the question says the head's word next to the cell's value: "week 1", "3 place"."""
     names = content(head) or tokens(head)
-    if len(cell) != 1:
+    value = [word for word in cell if word != "t"]  # "t3" is a tied third place
+    if len(value) != 1:
         return False
     words = question.words
     for i, word in enumerate(words):
-        if word == cell[0]:
+        if word == value[0]:
             near = words[max(0, i - 1) : i] + words[i + 1 : i + 2]
             if any(alike(name, other) for name in names for other in near):
                 return True
@@ -152,14 +208,12 @@ def named_by_head(head: str, cell: Sequence[str], question: Question) -> bool:
 
 
 def extreme_rows(grid: Grid, kinds: Sequence[Kind], question: Question) -> list[float]:
-    """2 for the row that holds the largest or smallest value asked for, 0 for the others."""
+    """A bonus for the row that holds the largest or smallest value asked for, 0 for others."""
     bonus = [0.0] * len(grid.rows)
     if not question.extreme:
         return bonus
     fits = [
-        max((alike(word, q) for word in content(name) for q in question.measure), default=0.0)
-        if kinds[c] in ("number", "date")
-        else 0.0
+        measure_fit(name, question.measure) if kinds[c] != "text" else 0.0
         for c, name in enumerate(grid.head)
     ]
     if not any(fits):
@@ -169,15 +223,27 @@ def extreme_rows(grid: Grid, kinds: Sequence[Kind], question: Question) -> list[
     known = [value for value in values if value is not None]
     if not known:
         return bonus
-    wanted = max(known) if question.extreme > 0 else min(known)
-    bonus[values.index(wanted)] = 3.0
+    ordered = sorted(set(known), reverse=question.extreme > 0)
+    wanted = ordered[min(question.place, len(ordered)) - 1]
+    bonus[values.index(wanted)] = _EXTREME
     return bonus
 
 
+def measure_fit(name: str, measure: Sequence[str]) -> float:
+    """How well a head names what is to be largest, 0-2: each word counts, extra words cost."""
+    words = content(name)
+    worth = [(q, 1.0 / (1 + 0.3 * i)) for i, q in enumerate(measure)]
+    fits = [max((v * alike(word, q) for q, v in worth), default=0.0) for word in words]
+    return sum(fits) / (1 + 0.1 * len(words)) if any(fits) else 0.0
+
+
 def number(cell: str) -> float | None:
-    """The first number in a cell; None where there is none. "1,234" is 1234."""
-    found = re.search(r"[-−]?\d[\d,]*(?:\.\d+)?", cell)
-    return float(found[0].replace(",", "").replace("−", "-")) if found else None
+    """The number in a cell, the one in brackets where there is one; None where there is none.
+
+    "1,234" is 1234; "17.12 (114)" is 114.
+    """
+    found = re.search(r"\((\d+)\)", cell) or re.search(r"([-−]?\d[\d,]*(?:\.\d+)?)", cell)
+    return float(found[1].replace(",", "").replace("−", "-")) if found else None
 
 
 def share_in_question(cell: str, question: Question) -> float:

@@ -12,6 +12,7 @@ _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*|[\u3400-\u9fff\uf900-\ufaff]+|[^\W\d_\u3400-\u9fff\uf900-\ufaff]+"
 )
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _ORDINAL_SUFFIX = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 
 _NUMBER_WORDS = {
@@ -30,24 +31,30 @@ _NUMBER_WORDS = {
             ("tenth", "ten"),
             ("eleventh", "eleven"),
             ("twelfth", "twelve"),
+            ("thirteenth", "thirteen"),
+            ("fourteenth", "fourteen"),
+            ("fifteenth", "fifteen"),
+            ("sixteenth", "sixteen"),
         ),
         start=1,
     )
     for word in words
 }
 _MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _MONTH_FORMS = {form: month[:3] for month in _MONTHS for form in (month, month[:3])} | {
     "sept": "sep"
 }
 
-STOP_WORDS = frozenset(
+_STOP_WORDS = (
     "a an the of in on at to for from by with and or as is was are were be been did do does has "
     "have had that which who whom whose what when where how there this it its their his her they "
     "many much s per during between against into image text table shown given listed list "
-    "according mentioned".split()
+    "according mentioned"
 )
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # Words that heads and labels use for one another.
 _CONCEPTS = (
@@ -80,6 +87,7 @@ _CONCEPTS = (
     "fibre fiber",
     "sodium salt",
 )
+_NEARLY = 85.0
 _CONCEPT_OF: dict[str, set[int]] = {}
 
 
@@ -114,9 +122,8 @@ def alike(a: str, b: str) -> float:
     """How far two levelled words mean the same: 1 equal, 0.8 nearly or by concept, 0 not."""
     if a == b:
         return 1.0
-    if len(a) > 3 and len(b) > 3 and not (a[0].isdigit() or b[0].isdigit()):
-        if fuzz.ratio(a, b) >= 85:
-            return 0.8
+    if len(a) > 3 and len(b) > 3 and not a[0].isdigit() and fuzz.ratio(a, b) >= _NEARLY:
+        return 0.8
     if _CONCEPT_OF.get(a, set()) & _CONCEPT_OF.get(b, set()):
         return 0.8
     return 0.0
@@ -125,7 +132,7 @@ def alike(a: str, b: str) -> float:
 def _level(word: str) -> str:
     word = _NUMBER_WORDS.get(word, _MONTH_FORMS.get(word, word))
     if word[0].isdigit():
-        return word.lstrip("0") or "0"
+        return _THOUSANDS.sub("", word).lstrip("0") or "0"
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
