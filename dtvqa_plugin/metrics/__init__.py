@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from dtvqa_plugin.metrics.corpus import Aggregate, CorpusScores, Diagnostics, score_corpus
+from dtvqa_plugin.metrics.corpus import (
+    Aggregate,
+    CorpusScores,
+    Diagnostics,
+    References,
+    score_corpus,
+)
 from dtvqa_plugin.metrics.predictions import FAILURE_PREFIX, Prepared, is_failure, prepare
 from dtvqa_plugin.metrics.question import DEFAULT_TAU, Score, score
 from dtvqa_plugin.metrics.reasoning import (
@@ -19,6 +25,7 @@ __all__ = [
     "CorpusScores",
     "Diagnostics",
     "Prepared",
+    "References",
     "Score",
     "is_failure",
     "is_truncated_reasoning",

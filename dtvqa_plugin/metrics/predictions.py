@@ -37,7 +37,7 @@ def is_failure(prediction: object) -> bool:
     An empty text is an answer, a wrong one: it is not a failure.
     """
     if isinstance(prediction, str):
-        return prediction.lstrip().startswith(FAILURE_PREFIX)
+        return prediction.startswith(FAILURE_PREFIX)
     if isinstance(prediction, Prepared):
         return prediction.failed
     return prediction is None or _is_missing_number(prediction)
