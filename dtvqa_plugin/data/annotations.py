@@ -118,7 +118,17 @@ def read_test(
     is unusable (naming the first and the count).
     """
     path = Path(path)
-    content = read_bytes(path)
+    return parse_test(read_bytes(path), path, strict=strict, subsets=subsets)
+
+
+def parse_test(
+    content: bytes,
+    path: Path,
+    *,
+    strict: bool = False,
+    subsets: Collection[str] | None = None,
+) -> Reading[Record]:
+    """`read_test` on bytes at hand; ``path`` only names them in messages."""
     items = parse_list(content, path)
     records: list[Record] = []
     problems: list[Problem] = []
@@ -145,7 +155,11 @@ def read_train(path: str | Path, *, strict: bool = False) -> Reading[TrainRecord
     A faulty turn costs that turn, a faulty record all of it. Raises as `read_test` does.
     """
     path = Path(path)
-    content = read_bytes(path)
+    return parse_train(read_bytes(path), path, strict=strict)
+
+
+def parse_train(content: bytes, path: Path, *, strict: bool = False) -> Reading[TrainRecord]:
+    """`read_train` on bytes at hand; ``path`` names them, and its stem gives the keys."""
     items = parse_list(content, path)
     records: list[TrainRecord] = []
     problems: list[Problem] = []

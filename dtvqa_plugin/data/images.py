@@ -39,35 +39,42 @@ def load_rgb(image: ImageInput) -> Image.Image:
         return _decode(opened, str(path))
 
 
-def open_image(path: Path) -> Image.Image:
-    """Open an image file without decoding its pixels. Raises `DataError` as `load_rgb` does."""
+def open_image(path: Path, name: str | None = None) -> Image.Image:
+    """Open an image file without decoding its pixels. Raises `DataError` as `load_rgb` does.
+
+    ``name`` stands for the file in messages (default: its path).
+    """
+    name = str(path) if name is None else name
     try:
         opened = Image.open(path, formats=_formats())
     except UnidentifiedImageError:
-        raise DataError(_no_image(path)) from None
+        raise DataError(_no_image(path, name)) from None
     except Image.DecompressionBombError:
-        raise DataError(_too_large(str(path))) from None
+        raise DataError(_too_large(name)) from None
     except FileNotFoundError:
-        raise DataError(f"{path}: no such image; 'dtvqa data status' lists what is there") from None
+        raise DataError(f"{name}: no such image; 'dtvqa data status' lists what is there") from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise DataError(f"{name}: cannot be read: {error.strerror or error}") from error
     except (ValueError, SyntaxError, struct.error) as error:
-        raise DataError(f"{path}: damaged image: {error}; import it again") from error
+        raise DataError(f"{name}: damaged image: {error}; get it again") from error
     try:
-        _check_size(opened, str(path))
+        _check_size(opened, name)
     except DataError:
         opened.close()
         raise
     return opened
 
 
-def check_image(path: Path) -> None:
-    """Check that a file is an image of acceptable size, from its header and checksums alone."""
-    with open_image(path) as opened:
+def check_image(path: Path, name: str) -> None:
+    """Check from header and checksums alone that a file is an image of acceptable size.
+
+    Raises `DataError` with ``name`` for the file.
+    """
+    with open_image(path, name) as opened:
         try:
             opened.verify()
         except Exception as error:  # verify() raises whatever its format's plugin does
-            raise DataError(f"damaged image: {error}") from error
+            raise DataError(f"{name}: damaged image: {error}; get it again") from error
 
 
 @cache
@@ -76,17 +83,17 @@ def _formats() -> tuple[str, ...]:
     return tuple(name for name in _FORMATS if name in Image.OPEN)
 
 
-def _no_image(path: Path) -> str:
+def _no_image(path: Path, name: str) -> str:
     try:
         with path.open("rb") as handle:
             start = handle.read(64)
     except OSError:
         start = b"?"
     if not start:
-        return f"{path}: the file is empty, not an image; import it again"
+        return f"{name}: the file is empty, not an image; get it again"
     if start.startswith(b"version https://git-lfs"):
-        return f"{path}: this is a git-LFS pointer, not an image; run 'git lfs pull' there"
-    return f"{path}: not an image of any known format; import it again"
+        return f"{name}: this is a git-LFS pointer, not an image; run 'git lfs pull' there"
+    return f"{name}: not an image of any known format; get it again"
 
 
 def _too_large(name: str) -> str:
@@ -107,7 +114,7 @@ def _decode(image: Image.Image, name: str) -> Image.Image:
     except Image.DecompressionBombError:
         raise DataError(_too_large(name)) from None
     except (OSError, ValueError, SyntaxError, EOFError, struct.error) as error:
-        raise DataError(f"{name}: cut off or damaged image: {error}; import it again") from error
+        raise DataError(f"{name}: cut off or damaged image: {error}; get it again") from error
 
 
 def _upright(image: Image.Image, name: str) -> Image.Image:

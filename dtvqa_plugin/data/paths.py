@@ -10,33 +10,39 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class UnsafePathError(ValueError):
-    """The path could leave the folder, or no file system could hold it; the message says why."""
+    """The path names no image of the store; the message says why, to follow the path's name."""
+
+
+class EscapingPathError(UnsafePathError):
+    """The path could lead out of the folder it is joined to."""
 
 
 def safe_components(path: str) -> tuple[str, ...]:
     """Components of a relative path that cannot leave the folder it is joined to.
 
     Backslashes count as separators (old Windows archivers write them); ``.`` and empty
-    components vanish. Raises `UnsafePathError` for absolute paths, drive letters, ``..``,
-    control characters (NUL among them), colons, text that is not valid Unicode, and components
-    over 255 bytes.
+    components vanish. Raises `EscapingPathError` for absolute paths, drive letters, ``..`` and NUL,
+    `UnsafePathError` for what some file system could not hold: other control characters, colons,
+    text that is not valid Unicode, components over 255 bytes or of dots and blanks.
     """
-    if _CONTROL.search(path):
-        raise UnsafePathError("holds a control character")
+    if "\x00" in path:
+        raise EscapingPathError("holds a NUL")
     plain = path.replace("\\", "/")
     if plain.startswith("/"):
-        raise UnsafePathError("is absolute")
+        raise EscapingPathError("is absolute")
     if _DRIVE.match(plain):
-        raise UnsafePathError("begins with a drive letter")
+        raise EscapingPathError("begins with a drive letter")
     components = tuple(part for part in plain.split("/") if part not in ("", "."))
+    if ".." in components:
+        raise EscapingPathError("climbs out of its folder with '..'")
+    if _CONTROL.search(path):
+        raise UnsafePathError("holds a control character")
     for part in components:
         _check_component(part)
     return components
 
 
 def _check_component(part: str) -> None:
-    if part == "..":
-        raise UnsafePathError("climbs out of its folder with '..'")
     if not part.strip(" ."):
         raise UnsafePathError("has a component of only dots and blanks")
     if ":" in part:
@@ -56,6 +62,6 @@ def image_key(path: str) -> str:
     the path is unsafe (see `safe_components`) or has fewer than three components.
     """
     components = safe_components(path)
-    if len(components) < 3 or path.replace("\\", "/").endswith("/"):
+    if len(components) < 3 or path.replace("\\", "/").rpartition("/")[2] != components[-1]:
         raise UnsafePathError("does not end in SUBSET/SPLIT/FILE")
     return "/".join(components[-3:])

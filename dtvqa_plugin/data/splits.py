@@ -23,6 +23,7 @@ from dtvqa_plugin.data.annotations import (
 from dtvqa_plugin.data.released import (
     BY_NAME,
     COMBINED_TEST,
+    REPO_ID,
     AnnotationFile,
     check_split,
     check_subsets,
@@ -289,7 +290,8 @@ def cure(split: str, subsets: Sequence[str] = ()) -> str:
     """The command that brings missing data, as a sentence."""
     chosen = "".join(f" --subset {name}" for name in subsets)
     return (
-        f"run 'dtvqa data import FOLDER --split {split}{chosen}' on a folder that holds the release"
+        f"run 'dtvqa data import FOLDER --split {split}{chosen}' on a folder that holds the release "
+        f"({REPO_ID} on the Hugging Face hub)"
     )
 
 

@@ -18,7 +18,7 @@ import shutil
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timezone
@@ -234,8 +234,13 @@ class Store:
         shutil.rmtree(partial, ignore_errors=True)
 
     @contextmanager
-    def writing(self, target: Path, *, sync: bool = False) -> Iterator[BinaryIO]:
-        """A file that appears at ``target`` complete, or not at all (an exception discards it)."""
+    def writing(
+        self, target: Path, *, sync: bool = False, check: Callable[[Path], None] | None = None
+    ) -> Iterator[BinaryIO]:
+        """A file that appears at ``target`` complete, or not at all (an exception discards it).
+
+        ``check`` is given the finished file before it is moved into place.
+        """
         partial = self.home / PARTIAL / uuid.uuid4().hex
         with explained(target, "write"):
             partial.parent.mkdir(parents=True, exist_ok=True)
@@ -248,6 +253,8 @@ class Store:
                     if sync:
                         handle.flush()
                         os.fsync(handle.fileno())
+                if check is not None:
+                    check(partial)
                 partial.replace(target)
             finally:
                 partial.unlink(missing_ok=True)
