@@ -16,6 +16,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data": ("dtvqa_plugin.cli.data:data", "Import the released data and see what is there."),
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
     "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Print the lmms-eval task folder."),
+    "vlmeval": ("dtvqa_plugin.cli.vlmeval:vlmeval", "Run VLMEvalKit with the DT-VQA datasets."),
+    "vlmutil": ("dtvqa_plugin.cli.vlmeval:vlmutil", "Run VLMEvalKit's vlmutil, same datasets."),
+    "vlmeval-enable": (
+        "dtvqa_plugin.cli.vlmeval:enable",
+        "Make plain 'python run.py --data DTVQA' work.",
+    ),
+    "vlmeval-disable": ("dtvqa_plugin.cli.vlmeval:disable", "Take that out of VLMEvalKit again."),
 }
 
 

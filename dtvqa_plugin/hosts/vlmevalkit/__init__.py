@@ -1,0 +1,33 @@
+"""VLMEvalKit adapter. Seen working on ms-vlmeval 0.0.20 and nvidia-vlmeval 26.3 (Python 3.11).
+
+``names``         the dataset names and what each one asks
+``registration``  makes them known to the host, in memory
+``dataset``       the dataset classes: question to request (imports the host)
+``evaluation``    predictions to scores, host-free
+``launcher``      registers, then runs the host's own script
+``enable``        the opt-in block in the installed host, and its removal
+``host``          where the host is and which version it has
+
+Importing this package imports no host.
+"""
+
+from __future__ import annotations
+
+SUPPORTED = {
+    "ms-vlmeval": ("0.0.20", "0.1"),
+    "nvidia-vlmeval": ("26.3", "27"),
+    "vlmeval": ("0.1", "1"),
+}
+"""Supported versions by distribution (``vlmeval``: a git checkout): from the first, below the
+second. All three are imported as ``vlmeval``."""
+
+
+def register() -> None:
+    """Make the DT-VQA datasets known to VLMEvalKit in this process.
+
+    Idempotent; lists are changed in place; other datasets are untouched. Imports the host.
+    Raises HostError when VLMEvalKit is missing or too old.
+    """
+    from dtvqa_plugin.hosts.vlmevalkit.registration import register_datasets
+
+    register_datasets()

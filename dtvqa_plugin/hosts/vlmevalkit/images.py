@@ -1,0 +1,54 @@
+"""The image file a model class is given: the store's own, or a copy where readers would differ.
+
+VLMEvalKit's model classes open the file themselves; few of them turn an image upright or put
+transparency on white. For images where that matters they get a PNG copy of what lmms-eval's
+models see, so that both hosts show the same pixels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from pathlib import Path
+
+from dtvqa_plugin.data.images import load_rgb, open_image
+from dtvqa_plugin.data.store import default_home
+from dtvqa_plugin.errors import DataError
+
+_ORIENTATION = 0x0112
+_UPRIGHT = 1
+
+
+def path_for_model(path: Path) -> Path:
+    """Return ``path`` if every reader sees the same pixels in it, else the path of a copy.
+
+    Raises DataError for an image that is missing or damaged, or if a copy cannot be written.
+    """
+    with open_image(path) as opened:
+        plain = opened.mode in ("RGB", "L") and "transparency" not in opened.info
+        if plain and opened.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT:
+            return path
+    return _copy(path)
+
+
+def _copy(path: Path) -> Path:
+    stat = path.stat()
+    key = f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}"
+    folder = default_home() / "upright"
+    target = folder / f"{path.stem}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.png"
+    if target.is_file():
+        return target
+    image = load_rgb(path)
+    partial = folder / f".{uuid.uuid4().hex}.png"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        image.save(partial)
+        partial.replace(target)
+    except OSError as error:
+        raise DataError(
+            f"{target}: cannot be written ({error.strerror or error}); "
+            "set DTVQA_HOME to a writable folder"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
