@@ -54,12 +54,15 @@ def table(split: str, subset: str) -> str:
     have changed. Images stay where they are: the table holds their paths.
     Raises DataError when annotations or images are missing (see ``dtvqa data status``).
     """
-    from datasets import DatasetDict, Image
+    from datasets import Dataset, DatasetDict, Image
 
     from dtvqa_plugin.data import load_split
 
-    rows = load_split(split, None if subset == "all" else subset)
-    rows = rows.cast_column("image", Image(decode=False))
+    loaded = load_split(split, None if subset == "all" else subset)
+    columns = loaded.cast_column("image", Image(decode=False)).to_dict()
+    # A text column: save_to_disk would copy the bytes behind an image column into the table.
+    columns["image"] = [image["path"] for image in columns["image"]]
+    rows = Dataset.from_dict(columns)
     name = f"{split}-{subset}-{_digest(rows)}"
     folder = _tables_home() / name
     if not (folder / "dataset_dict.json").is_file():
@@ -69,22 +72,19 @@ def table(split: str, subset: str) -> str:
 
 def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
     """Return what goes into results.json beside the scores: data, coverage, prompt, versions."""
-    from dtvqa_plugin.data import coverage
+    from dtvqa_plugin.data import data_signature
+    from dtvqa_plugin.metrics import DEFAULT_TAU
 
     condition = "none" if prompt == "blind" else prompt
-    there = coverage(split, None if subset == "all" else subset)
     return {
         "version": TASK_VERSION,
         "benchmark": "embedded sample (not DT-VQA)" if split == "mini" else "DT-VQA",
-        "split": split,
         "prompt": condition,
         "prompt_text": prompt_for(condition).render("{question}"),
         "image": "plain grey" if prompt == "blind" else "original",
-        "questions": f"{there.questions_present} of {there.questions_expected}",
-        "annotations": there.annotations,
-        "revision": there.revision,
+        "data": data_signature(split, None if subset == "all" else subset),
         "acc": "containment",
-        "tau": 0.5,
+        "tau": DEFAULT_TAU,
         "dtvqa_plugin": __version__,
     }
 
@@ -100,9 +100,8 @@ def prompts(condition: str) -> dict[str, Any]:
 def _digest(rows: Any) -> str:
     digest = hashlib.sha256()
     for row in rows:
-        stat = Path(row["image"]["path"]).stat()
-        stamp = [*(row[key] for key in row if key != "image"), row["image"]["path"]]
-        digest.update(json.dumps([*stamp, stat.st_size, stat.st_mtime_ns]).encode())
+        stat = Path(row["image"]).stat()
+        digest.update(json.dumps([row, stat.st_size, stat.st_mtime_ns], sort_keys=True).encode())
     return digest.hexdigest()[:16]
 
 

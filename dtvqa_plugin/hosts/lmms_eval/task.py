@@ -26,12 +26,12 @@ BLIND_GREY = (127, 127, 127)
 
 def doc_to_visual(doc: Doc) -> list[Image.Image]:
     """Return the question's image, upright and in RGB. Raises DataError naming a damaged file."""
-    return [load_rgb(doc["image"]["path"])]
+    return [load_rgb(doc["image"])]
 
 
 def doc_to_visual_blind(doc: Doc) -> list[Image.Image]:
     """Return a plain grey picture of the image's size: what is answered now needed no reading."""
-    return [Image.new("RGB", load_rgb(doc["image"]["path"]).size, BLIND_GREY)]
+    return [Image.new("RGB", load_rgb(doc["image"]).size, BLIND_GREY)]
 
 
 def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:

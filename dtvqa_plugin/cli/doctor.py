@@ -1,0 +1,187 @@
+"""``dtvqa doctor``: hosts, hook and data in one screen, with the cure for each thing amiss."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, entry_points, version
+
+import click
+from packaging.version import InvalidVersion, Version
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dtvqa_plugin import __version__
+from dtvqa_plugin.errors import DTVQAError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. ``ok`` None means "not there, and that is a matter of choice"."""
+
+    what: str
+    state: str
+    ok: bool | None
+    cure: str = ""
+
+
+@click.command("doctor")
+def doctor() -> None:
+    """Say what is installed, whether the hosts see the plugin, and which data are there.
+
+    Exit status 0 when nothing is amiss, else 1.
+    """
+    findings = list(_findings())
+    Console(width=None if sys.stdout.isatty() else 120).print(_table(findings))
+    if any(finding.ok is False for finding in findings):
+        raise SystemExit(1)
+
+
+def _findings() -> Iterator[Finding]:
+    yield Finding("dtvqa-plugin", __version__, True)
+    hosts = [_lmms_eval(), _vlmevalkit()]
+    yield from hosts
+    if all(host.ok is None for host in hosts):
+        yield Finding(
+            "evaluation host",
+            "none installed",
+            False,
+            'pip install "dtvqa-plugin[lmms]" or "dtvqa-plugin[vlmeval]"',
+        )
+    if hosts[0].ok is not None:
+        yield _guarded("lmms-eval hook", _hook)
+    yield _ocr()
+    yield from _data()
+
+
+def _lmms_eval() -> Finding:
+    from dtvqa_plugin.hosts.lmms_eval import SUPPORTED
+
+    return _host("lmms-eval", ("lmms_eval", "lmms-eval"), SUPPORTED, "dtvqa-plugin[lmms]")
+
+
+def _vlmevalkit() -> Finding:
+    from dtvqa_plugin.hosts.vlmevalkit import SUPPORTED
+
+    for distribution, supported in SUPPORTED.items():
+        found = _host("VLMEvalKit", (distribution,), supported, "dtvqa-plugin[vlmeval]")
+        if found.ok is not None:
+            return found
+    return Finding("VLMEvalKit", "not installed", None, 'pip install "dtvqa-plugin[vlmeval]"')
+
+
+def _host(
+    name: str, distributions: tuple[str, ...], supported: tuple[str, str], extra: str
+) -> Finding:
+    for distribution in distributions:
+        try:
+            found = version(distribution)
+        except PackageNotFoundError:
+            continue
+        label = f"{name} ({distribution})" if distribution.replace("_", "-") != name else name
+        low, high = supported
+        wanted = f"{low} <= version < {high}"
+        try:
+            inside = Version(low) <= Version(found) < Version(high)
+        except InvalidVersion:
+            inside = False
+        if inside:
+            return Finding(label, f"{found} (supported: {wanted})", True)
+        return Finding(
+            label, f"{found}, not seen working ({wanted})", False, f'pip install "{extra}"'
+        )
+    return Finding(name, "not installed", None, f'pip install "{extra}"')
+
+
+def _guarded(what: str, check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except Exception as error:  # a broken host is a finding, not a crash of the doctor
+        return Finding(
+            what,
+            f"cannot be checked: {type(error).__name__}: {error}",
+            False,
+            'pip install --upgrade "dtvqa-plugin[lmms]" mends a host whose parts do not fit',
+        )
+
+
+def _hook() -> Finding:
+    names = {entry.name for entry in entry_points(group="lmms_eval.models")}
+    if "dtvqa" not in names:
+        return Finding(
+            "lmms-eval hook", "entry point missing", False, "pip install --force-reinstall dtvqa-plugin"
+        )
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from dtvqa_plugin.hosts.lmms_eval.plugin import hook_is_active
+
+    if hook_is_active():
+        return Finding("lmms-eval hook", "active: --tasks dtvqa is known", True)
+    cure = 'lmms-eval --include_path "$(dtvqa tasks-path)" ...'
+    return Finding("lmms-eval hook", "not active", False, cure)
+
+
+def _ocr() -> Finding:
+    try:
+        return Finding("OCR reader (rapidocr)", version("rapidocr"), True)
+    except PackageNotFoundError:
+        return Finding(
+            "OCR reader (rapidocr)", "not installed", None, 'pip install "dtvqa-plugin[ocr]"'
+        )
+
+
+def _data() -> Iterator[Finding]:
+    from dtvqa_plugin.data import Store, coverage, default_home
+    from dtvqa_plugin.data.released import RELEASED_SPLITS
+
+    try:
+        yield Finding("data: embedded sample", f"{coverage('mini')['overall']} questions", True)
+        yield Finding("data: store", str(default_home()), True)
+        manifest = Store().manifest()
+    except DTVQAError as error:
+        yield Finding("data", str(error), False, "see the message")
+        return
+    for split in RELEASED_SPLITS:
+        yield from _split_findings(split, needed=split == "test")
+    for name, entry in manifest.files.items():
+        if entry.released is False:
+            yield Finding(f"data: {name}", "differs from the released file", False, _IMPORT)
+
+
+_IMPORT = "dtvqa data import FOLDER (a folder that holds the release)"
+
+
+def _split_findings(split: str, *, needed: bool) -> Iterator[Finding]:
+    from dtvqa_plugin.data import coverage
+    from dtvqa_plugin.data.released import split_subsets
+
+    for subset in split_subsets(split):
+        what = f"data: {split} {subset}"
+        try:
+            part = coverage(split, subset)["overall"]
+        except DTVQAError:
+            yield Finding(what, "not there", False if needed else None, _IMPORT)
+            continue
+        state = f"{part} questions, {part.images_present} of {part.images} images"
+        yield Finding(what, state, part.complete or (None if not needed else False), _IMPORT)
+
+
+def _table(findings: list[Finding]) -> Table:
+    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
+    for column in ("", "what", "state", "cure"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        mark, style = _MARKS[finding.ok]
+        cure = "" if finding.ok else finding.cure
+        cells = (finding.what, finding.state, cure)
+        table.add_row(Text(mark, style=style), *(Text(cell) for cell in cells))
+    return table
+
+
+_MARKS: dict[bool | None, tuple[str, str]] = {
+    True: ("ok", "green"),
+    False: ("!!", "bold red"),
+    None: ("--", "dim"),
+}

@@ -1,0 +1,158 @@
+"""The task files: what each task asks, of which data, and what stops it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("lmms_eval", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+
+from lmms_eval.tasks import get_task_dict
+from lmms_host import task_manager
+from released_layout import SIZES, make_release
+
+from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.hosts.lmms_eval import lazy
+from dtvqa_plugin.prompts import PAPER_INSTRUCTION, PROMPTS, identify_prompt, prompt_for
+from dtvqa_plugin.subsets import SUBSETS
+
+QUESTION = "What does label 0 of DTScene say?"
+
+
+def load(name: str, model: str = "openai", kind: str = "chat") -> Any:
+    return get_task_dict([name], task_manager(model), kind)[name]
+
+
+@pytest.mark.parametrize("suffix", ["", "_prompted"])
+@pytest.mark.parametrize("subset", SUBSETS.values(), ids=lambda subset: subset.task)
+def test_each_subset_has_a_task_in_both_conditions(
+    small_home: Path, subset: Any, suffix: str
+) -> None:
+    task = load(f"dtvqa_{subset.task}{suffix}")
+    docs = task.test_docs()
+    assert len(docs) == SIZES[subset.name]
+    assert set(docs["subset"]) == {subset.name}
+    assert task.config.generation_kwargs["max_new_tokens"] == 100
+    assert task.config.generation_kwargs["do_sample"] is False
+    assert task.config.generation_kwargs["until"] == []
+    metadata = task.config.metadata
+    assert metadata["prompt"] == ("paper" if suffix else "none")
+    assert metadata["data"]["coverage"]["overall"] == f"{SIZES[subset.name]} of {len(docs)}"
+
+
+@pytest.mark.parametrize(
+    ("task_name", "model", "text"),
+    [
+        ("dtvqa_scene", "openai", QUESTION),
+        ("dtvqa_scene_prompted", "openai", PAPER_INSTRUCTION + QUESTION),
+        ("dtvqa_scene", "qwen_vl", QUESTION + " Answer:"),
+        ("dtvqa_scene_prompted", "qwen_vl", PAPER_INSTRUCTION + QUESTION + " Answer:"),
+        ("dtvqa_blind_scene", "openai", QUESTION),
+    ],
+)
+def test_chat_and_simple_runners_get_the_same_words(
+    small_home: Path, task_name: str, model: str, text: str
+) -> None:
+    simple = load(task_name, model, "simple")
+    chat = load(task_name, model, "chat")
+    doc = simple.test_docs()[0]
+    assert simple.doc_to_text(doc) == text
+    (turn,) = chat.doc_to_messages(chat.test_docs()[0])
+    assert turn["role"] == "user"
+    assert [part["type"] for part in turn["content"]] == ["image", "text"]
+    assert turn["content"][1]["text"] == text
+    assert turn["content"][0]["url"].tobytes() == simple.doc_to_visual(doc)[0].tobytes()
+
+
+def test_the_blind_task_shows_a_grey_picture_of_the_same_size(small_home: Path) -> None:
+    blind, seeing = load("dtvqa_blind_scene"), load("dtvqa_scene")
+    grey = blind.doc_to_visual(blind.test_docs()[0])[0]
+    seen = seeing.doc_to_visual(seeing.test_docs()[0])[0]
+    assert grey.size == seen.size
+    assert grey.getcolors() == [(grey.width * grey.height, (127, 127, 127))]
+    assert blind.config.metadata["image"] == "plain grey"
+
+
+def test_the_sample_needs_no_store(dtvqa_home: Path) -> None:
+    task = load("dtvqa_mini")
+    assert len(task.test_docs()) >= 48
+    assert task.config.metadata["benchmark"] == "embedded sample (not DT-VQA)"
+
+
+def test_every_prompt_has_a_name_that_its_text_gives_back() -> None:
+    for prompt in PROMPTS.values():
+        assert identify_prompt(prompt.render(QUESTION), QUESTION) is prompt
+    assert identify_prompt(f"Please: {QUESTION}", QUESTION) is None
+    with pytest.raises(ValueError, match="known: none, paper"):
+        prompt_for("polite")
+
+
+def test_the_instruction_is_the_papers_to_the_last_blank() -> None:
+    assert PROMPTS["paper"].render("Q") == (
+        "This is a question related to text in an image, please provide a word or phrase from "
+        "the image text as an answer. Q"
+    )
+
+
+def test_an_unknown_lazy_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'tables__test'"):
+        getattr(lazy, "tables__test")  # noqa: B009  (getattr is what the host calls)
+
+
+def test_without_data_the_task_stops_with_the_cure(
+    dtvqa_home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ImportError) as stopped:
+        load("dtvqa_scene")
+    assert isinstance(stopped.value.__cause__, DataError)
+    assert "dtvqa data" in str(stopped.value.__cause__)
+    assert any("dtvqa data" in record.getMessage() for record in caplog.records)
+
+
+def test_missing_images_stop_the_task_unless_a_partial_run_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    release = make_release(tmp_path / "DT-VQA")
+    for name in ("1.png", "3.png"):
+        (release / "image/DTTabShot/test" / name).unlink()
+    monkeypatch.setenv("DTVQA_HOME", str(release))
+    with pytest.raises(ImportError) as stopped:
+        load("dtvqa_tabshot")
+    message = str(stopped.value.__cause__)
+    assert "DTTabShot: 2 of 4 images" in message
+    assert "dtvqa data" in message
+    monkeypatch.setenv("DTVQA_ALLOW_PARTIAL", "1")
+    caplog.clear()
+    task = load("dtvqa_tabshot")
+    assert len(task.test_docs()) == 2
+    assert task.config.metadata["data"]["coverage"]["DTTabShot"] == "2 of 4"
+    assert any("2 of 4" in record.getMessage() for record in caplog.records)
+
+
+def test_a_changed_image_or_answer_changes_the_tables_name(
+    small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = tmp_path / "DT-VQA"
+    shutil.copytree(small_release, release, ignore=shutil.ignore_patterns("tables"))
+    monkeypatch.setenv("DTVQA_HOME", str(release))
+    first = lazy.table("test", "DTScene")
+    assert lazy.table("test", "DTScene") == first
+    image = release / "image/DTScene/test/0.png"
+    image.write_bytes(image.read_bytes() + b"\0")
+    second = lazy.table("test", "DTScene")
+    annotations = release / "test/DTScene.json"
+    annotations.write_text(annotations.read_text().replace("Word0", "Wort0"))
+    assert len({first, second, lazy.table("test", "DTScene")}) == 3
+
+
+def test_a_read_only_store_is_enough(
+    small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DTVQA_HOME", str(small_release))
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write anywhere
+    folder = Path(lazy.table("test", "DTScene"))
+    assert (folder / "dataset_dict.json").is_file()
+    assert small_release not in folder.parents
