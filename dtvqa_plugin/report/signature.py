@@ -1,0 +1,141 @@
+"""The signature: one line that says how a figure was made, and that can be read back.
+
+The idea is sacreBLEU's (Post, 2018): a figure without its settings cannot be compared. Fields stand
+in a fixed order as ``key:value`` joined by ``|``; white space, ``%``, ``|``, ``:`` and whatever else
+could be taken for part of the form is percent-encoded, so that a model name can hold anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import quote, unquote
+
+BENCHMARK = "DTVQA"
+SAMPLE = "DTVQA-SAMPLE"
+"""First word of a signature over the embedded sample: such a figure is no DT-VQA score."""
+
+ACC_RULE = "containment-lower"
+UNKNOWN = "unknown"
+
+_PLAIN = "/+-_.~@()[]*'!"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a figure was made with.
+
+    ``subsets`` maps each subset to its number of scored questions; ``partial`` is how many
+    questions of those subsets the run lacks. ``annotations`` is the first 16 hex digits of the
+    SHA-256 over questions and answers; ``revision`` the dataset repository's commit if known.
+    ``tau`` is the ANLS threshold, ``failed`` the number of questions without any output.
+    """
+
+    version: str
+    split: str
+    subsets: Mapping[str, int]
+    annotations: str
+    revision: str
+    prompt: str
+    tau: float
+    reasoning: Literal["stripped", "kept"]
+    host: str
+    host_version: str
+    model: str
+    generation: str
+    failed: int
+    partial: int
+    acc: str = ACC_RULE
+    image: str = "original"
+    benchmark: str = field(default=BENCHMARK)
+
+    def __str__(self) -> str:
+        subsets = ",".join(f"{_encode(name)}={count}" for name, count in self.subsets.items())
+        fields = {
+            "v": _encode(self.version),
+            "split": _encode(self.split),
+            "subsets": subsets,
+            "n": str(sum(self.subsets.values())),
+            "ann": _encode(self.annotations),
+            "rev": _encode(self.revision),
+            "prompt": _encode(self.prompt),
+            "image": _encode(self.image),
+            "tau": repr(self.tau),
+            "acc": _encode(self.acc),
+            "reasoning": self.reasoning,
+            "host": f"{_encode(self.host)}={_encode(self.host_version)}",
+            "model": _encode(self.model, "=,"),
+            "gen": _encode(self.generation, "=,"),
+            "failed": str(self.failed),
+            "partial": f"missing={self.partial}" if self.partial else "no",
+        }
+        return "|".join((self.benchmark, *(f"{key}:{value}" for key, value in fields.items())))
+
+
+def parse_signature(line: str) -> Signature:
+    """Read a signature back: ``parse_signature(str(s)) == s``. ValueError names what is wrong."""
+    first, *parts = line.strip().split("|")
+    if first not in (BENCHMARK, SAMPLE):
+        raise ValueError(
+            f"a signature begins {BENCHMARK}| or {SAMPLE}|; this begins {first[:40]!r}"
+        )
+    values: dict[str, str] = {}
+    for part in parts:
+        key, colon, value = part.partition(":")
+        if not colon or key in values:
+            raise ValueError(f"signature field {part[:60]!r} is not KEY:VALUE, or stands twice")
+        values[key] = value
+    try:
+        return _from_fields(first, values)
+    except KeyError as error:
+        raise ValueError(f"the signature has no field {error.args[0]!r}") from None
+
+
+def _from_fields(benchmark: str, values: Mapping[str, str]) -> Signature:
+    host, _, host_version = values["host"].partition("=")
+    reasoning = values["reasoning"]
+    if reasoning not in ("stripped", "kept"):
+        raise ValueError(f"signature field reasoning is {reasoning!r}, not stripped or kept")
+    subsets = _subsets(values["subsets"])
+    if _number("n", values["n"]) != sum(subsets.values()):
+        raise ValueError(f"signature says n:{values['n']} but its subsets add up otherwise")
+    partial = values["partial"]
+    return Signature(
+        benchmark=benchmark,
+        version=unquote(values["v"]),
+        split=unquote(values["split"]),
+        subsets=subsets,
+        annotations=unquote(values["ann"]),
+        revision=unquote(values["rev"]),
+        prompt=unquote(values["prompt"]),
+        image=unquote(values["image"]),
+        tau=float(values["tau"]),
+        acc=unquote(values["acc"]),
+        reasoning="stripped" if reasoning == "stripped" else "kept",
+        host=unquote(host),
+        host_version=unquote(host_version),
+        model=unquote(values["model"]),
+        generation=unquote(values["gen"]),
+        failed=_number("failed", values["failed"]),
+        partial=0 if partial == "no" else _number("partial", partial.removeprefix("missing=")),
+    )
+
+
+def _subsets(text: str) -> dict[str, int]:
+    pairs = [item.partition("=") for item in text.split(",") if item]
+    return {unquote(name): _number(f"subsets {name}", count) for name, _, count in pairs}
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"signature field {name} is {text!r}, not a count")
+    return int(text)
+
+
+def _encode(text: str, plain: str = "") -> str:
+    """Percent-encode everything but letters, digits and signs that separate nothing here."""
+    return "".join(
+        char if char in _PLAIN + plain or char.isalnum() else quote(char, safe="", errors="replace")
+        for char in text
+    )
