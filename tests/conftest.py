@@ -37,3 +37,21 @@ def dtvqa_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "dtvqa-home"
     monkeypatch.setenv("DTVQA_HOME", str(home))
     return home
+
+
+@pytest.fixture(scope="session")
+def tiny_qwen2_5_vl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Qwen2.5-VL of random weights, small enough for a host to run on a CPU."""
+    pytest.importorskip("transformers")
+    from tiny_vlm import make_tiny_qwen2_5_vl
+
+    return make_tiny_qwen2_5_vl(tmp_path_factory.mktemp("models") / "tiny-qwen2.5-vl")
+
+
+@pytest.fixture(scope="session")
+def tiny_llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LLaVA of random weights, small enough for a host to run on a CPU."""
+    pytest.importorskip("transformers")
+    from tiny_vlm import make_tiny_llava
+
+    return make_tiny_llava(tmp_path_factory.mktemp("models") / "tiny-llava")
