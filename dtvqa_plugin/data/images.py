@@ -54,9 +54,11 @@ def open_image(path: Path, name: str | None = None) -> Image.Image:
     except FileNotFoundError:
         raise DataError(f"{name}: no such image; 'dtvqa data status' lists what is there") from None
     except OSError as error:
-        raise DataError(f"{name}: cannot be read: {error.strerror or error}") from error
+        if error.errno is None:  # Pillow's, not the operating system's
+            raise DataError(_damaged(name, error)) from error
+        raise DataError(f"{name}: cannot be read: {error.strerror}") from error
     except (ValueError, SyntaxError, struct.error) as error:
-        raise DataError(f"{name}: damaged image: {error}; get it again") from error
+        raise DataError(_damaged(name, error)) from error
     try:
         _check_size(opened, name)
     except DataError:
@@ -74,7 +76,7 @@ def check_image(path: Path, name: str) -> None:
         try:
             opened.verify()
         except Exception as error:  # verify() raises whatever its format's plugin does
-            raise DataError(f"{name}: damaged image: {error}; get it again") from error
+            raise DataError(_damaged(name, error)) from error
 
 
 @cache
@@ -96,6 +98,10 @@ def _no_image(path: Path, name: str) -> str:
     return f"{name}: not an image of any known format; get it again"
 
 
+def _damaged(name: str, error: Exception) -> str:
+    return f"{name}: cut off or damaged image: {error}; get it again"
+
+
 def _too_large(name: str) -> str:
     return f"{name}: over the limit of {MAX_PIXELS // 1_000_000} megapixels; scale it down"
 
@@ -114,7 +120,7 @@ def _decode(image: Image.Image, name: str) -> Image.Image:
     except Image.DecompressionBombError:
         raise DataError(_too_large(name)) from None
     except (OSError, ValueError, SyntaxError, EOFError, struct.error) as error:
-        raise DataError(f"{name}: cut off or damaged image: {error}; get it again") from error
+        raise DataError(_damaged(name, error)) from error
 
 
 def _upright(image: Image.Image, name: str) -> Image.Image:
