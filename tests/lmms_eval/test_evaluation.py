@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,24 @@ from dtvqa_plugin.subsets import SUBSETS
 PAPER_KEYS = ("accanls", "anls", "acc")
 
 
+QUESTION = re.compile(r"What does label (\d+) of (\w+) say\?")
+
+
+def label_of(request: dict[str, Any]) -> int:
+    """The number of the question asked."""
+    found = QUESTION.search(text_of(request))
+    assert found is not None
+    return int(found[1])
+
+
 def reply(request: dict[str, Any]) -> str:
-    """Right for even labels, one letter off for odd ones; depends on the question alone."""
-    words = text_of(request).split()
-    number, subset = int(words[words.index("label") + 1]), words[words.index("of", 2) + 1]
-    answer = answers_of(subset if subset in SIZES else words[-2], number)[0]
+    """Right for even labels (wordy for 4), one letter off for odd ones."""
+    found = QUESTION.search(text_of(request))
+    assert found is not None
+    number = int(found[1])
+    answer = answers_of(found[2], number)[0]
+    if number == 4:
+        return f"The label in the picture clearly says {answer}, as far as one can see."
     return answer if number % 2 == 0 else f"{answer[:-1]}~"
 
 
@@ -68,7 +82,9 @@ def test_both_conditions_score_exactly_and_reach_the_model_word_for_word(
     questions = [record.question for record in records("test")]
     assert asked == sorted(questions + [PAPER_INSTRUCTION + question for question in questions])
     for request in server.requests:
-        assert [kind for kind, _ in parts(request)] == ["image", "text"]
+        # The order is ours in chat runners; the host's simple openai runner puts the text first.
+        order = ["text", "image"] if simple else ["image", "text"]
+        assert [kind for kind, _ in parts(request)] == order
         assert Image.open(io.BytesIO(image_of(request))).size == (160, 64)
     for suffix, prompt in (("", "none"), ("_prompted", "paper")):
         names = [f"dtvqa_{subset.task}{suffix}" for subset in SUBSETS.values()]
@@ -97,18 +113,13 @@ def test_a_second_run_in_the_process_gives_the_same(
 def test_every_row_has_the_same_keys_in_the_same_order_failed_ones_too(
     small_home: Path,
 ) -> None:
-    outputs = iter(["", "<think>Word1 perhaps", "Failed to obtain answer via API.", "Word3", "x"])
-    with LoopbackOpenAI(lambda request: next(outputs)) as server:
+    outputs = ["", "<think>Word1 perhaps", "Failed to obtain answer via API.", "Word3", "x"]
+    with LoopbackOpenAI(lambda request: outputs[label_of(request)]) as server:
         results = evaluate(server, ["dtvqa_scene"], log_samples=True, process_docs_parallel=4)
     samples = results["samples"]["dtvqa_scene"]
     assert len({json.dumps([list(s), list(s["dtvqa"])]) for s in samples}) == 1
-    assert sorted(s["unanswered"] or "-" for s in samples) == [
-        "-",
-        "-",
-        "empty",
-        "failed",
-        "truncated",
-    ]
+    reasons = [sample["unanswered"] for sample in samples]
+    assert reasons == ["empty", "truncated", "failed", None, None]
     assert results["results"]["dtvqa_scene"]["unanswered,none"] == 3
     assert results["results"]["dtvqa_scene"]["accanls,none"] == 1 / 5
 
@@ -219,13 +230,6 @@ def test_predict_only_logs_outputs_and_gives_no_score(
     assert results["results"]["dtvqa_scene"]["bypass,none"] == 999
     assert "accanls,none" not in results["results"]["dtvqa_scene"]
     assert len(results["samples"]["dtvqa_scene"]) == SIZES["DTScene"]
-
-
-def test_two_groups_that_share_a_task_are_an_error_of_the_host(
-    small_home: Path, server: LoopbackOpenAI
-) -> None:
-    with pytest.raises(ValueError, match="dtvqa"):
-        evaluate(server, ["dtvqa", "dtvqa_scene"])
 
 
 def counting(counter: list[int]) -> Callable[[dict[str, Any]], str]:
