@@ -94,5 +94,8 @@ def _reject_bare_value(value: object, name: str) -> NoReturn:
 
 
 def _short(value: object, limit: int = 60) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number too long to print, a list nested too deep
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
