@@ -6,8 +6,8 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import threading
+import uuid
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ def default_cache_dir() -> Path:
     """`$DTVQA_HOME/ocr-cache` where that is set, otherwise under the user's cache directory."""
     home = os.environ.get("DTVQA_HOME")
     root = Path(home).expanduser() if home else platformdirs.user_cache_path("dtvqa")
-    return root / "ocr-cache"
+    return root.absolute() / "ocr-cache"
 
 
 def content_key(pixels: NDArray[np.uint8]) -> str:
@@ -96,7 +96,7 @@ class BoxCache:
         path = self.path(key)
         try:
             return _decode(json.loads(path.read_bytes()), key)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, RecursionError) as error:
             logger.warning(
@@ -106,10 +106,9 @@ class BoxCache:
 
     def _write(self, key: str, boxes: Sequence[TextBox]) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.directory, prefix=f".{key[:16]}-", suffix=".tmp")
-        temporary = Path(name)
+        temporary = self.directory / f".{key[:16]}-{uuid.uuid4().hex}.tmp"
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            with temporary.open("w", encoding="utf-8") as stream:
                 json.dump(_encode(key, boxes), stream, ensure_ascii=False, separators=(",", ":"))
             temporary.replace(self.path(key))
         except BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import threading
 from importlib import metadata
@@ -49,11 +50,20 @@ class OCREngine:
     """RapidOCR with its bundled models. Safe to share between threads.
 
     `calls` counts the images that were really read (not those answered by a cache).
+
+    Raises:
+        DTVQAError: RapidOCR or onnxruntime is not installed, or `threads` is below 1.
     """
 
     def __init__(self, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise DTVQAError(f"OCR threads: {threads} is not a positive number; give 1 or more.")
+        for name in ("rapidocr", "onnxruntime"):
+            if importlib.util.find_spec(name) is None:
+                raise DTVQAError(
+                    f"The OCR reader needs {name}, which is not installed: "
+                    'pip install "dtvqa-plugin[ocr]"'
+                )
         self.threads = min(threads or default_threads(), os.cpu_count() or 1)
         self.calls = 0
         self._rapid: Any = None
@@ -62,18 +72,15 @@ class OCREngine:
     @property
     def fingerprint(self) -> str:
         """Engine, version and settings: boxes under another fingerprint are not comparable."""
-        try:
-            version = metadata.version("rapidocr")
-        except metadata.PackageNotFoundError as error:
-            raise _missing_extra() from error
-        return f"rapidocr-{version}-s{SETTINGS_REVISION}"
+        return f"rapidocr-{metadata.version('rapidocr')}-s{SETTINGS_REVISION}"
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[TextBox]:
         """Every piece of text in RGB `pixels` (uint8, height x width x 3), in the engine's order.
 
-        Raises:
-            DTVQAError: RapidOCR or onnxruntime is not installed.
+        An empty list where there is none, or no pixel at all.
         """
+        if not pixels.size:
+            return []
         padded = _pad(pixels)
         with self._lock:
             if self._rapid is None:
@@ -123,22 +130,10 @@ def _quad(corners: Any) -> Any:
 
 
 def _load_rapidocr(threads: int) -> Any:
-    try:
-        # RapidOCR itself imports without onnxruntime and fails at the first image.
-        importlib.import_module("onnxruntime")
-        rapidocr = importlib.import_module("rapidocr")
-    except ImportError as error:
-        raise _missing_extra() from error
-    return rapidocr.RapidOCR(
+    return importlib.import_module("rapidocr").RapidOCR(
         params={
             "Global.log_level": "error",
             "EngineConfig.onnxruntime.intra_op_num_threads": threads,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
         }
-    )
-
-
-def _missing_extra() -> DTVQAError:
-    return DTVQAError(
-        'The OCR reader needs RapidOCR and onnxruntime: pip install "dtvqa-plugin[ocr]"'
     )

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dtvqa_plugin.ocr.words import STOP_WORDS, tokens
+from dtvqa_plugin.ocr.lexicon import STOP_WORDS
+from dtvqa_plugin.ocr.words import tokens
 
 Asked = Literal["who", "which", "when", "where", "count", "length", "other"]
 
@@ -28,10 +29,15 @@ _ASKED: tuple[tuple[Asked, re.Pattern[str]], ...] = (
         re.compile(r"\b(?:which|what) (?!is\b|was\b|are\b|were\b|did\b|does\b|do\b)|\bname of\b"),
     ),
 )
-_TARGET = re.compile(
-    r"\b(?:which|what|how many|how much)\b(?: of the)?(?P<direct> (?!is\b|was\b|are\b|were\b|did\b|"
-    r"does\b|do\b|has\b|had\b|have\b|'s\b).+)?(?:.*?\b(?:is|was|are|were)(?: the)?"
-    r"(?: (?:name|names|title|number|amount|quantity|value)s? of(?: the)?)? (?P<copula>.+))?"
+_AUXILIARY = r"(?:is|was|are|were|did|does|do|has|had|have)\b"
+_TARGETS = (
+    # "which TARGET ...", "how many TARGET ..."
+    re.compile(rf"\b(?:which|what|how many|how much)(?: of the)? (?!{_AUXILIARY})(.+)"),
+    # "what was the (name of the) TARGET ..."
+    re.compile(
+        r"\b(?:which|what)\b.*?(?:'s|\b(?:is|was|are|were))(?: the)?"
+        r"(?: (?:name|title|number|amount|quantity|value)s? of(?: the)?)? (.+)"
+    ),
 )
 _MOST = {
     "most": 1, "highest": 1, "largest": 1, "biggest": 1, "longest": 1, "greatest": 1,
@@ -40,16 +46,22 @@ _MOST = {
     "least": -1, "lowest": -1, "smallest": -1, "fewest": -1, "shortest": -1, "minimum": -1,
     "earliest": -1, "fastest": -1, "lightest": -1, "worst": -1, "fewer": -1,
 }  # fmt: skip
-
-
 _PLACES = ("2", "3", "4", "5")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`text` without instructions; `words` levelled; `target` what kind of thing is wanted,
-    most telling word first; `extreme` +1 / -1 for a largest / smallest, with what it is the
-    largest of in `measure`."""
+    """A question taken apart.
+
+    Attributes:
+        text: the question without instructions to the model.
+        words: its content words, levelled.
+        target: the kind of thing wanted, most telling word first.
+        asked: which question word leads it.
+        extreme: 1 where the largest of something is asked for, -1 the smallest, 0 neither.
+        measure: what the extreme is the largest of, most telling word first.
+        place: 1 for the largest itself, 2 for the second largest, and so on.
+    """
 
     text: str
     words: tuple[str, ...]
@@ -93,10 +105,8 @@ def _leading_place(lower: str) -> str:
 
 def _target(lower: str) -> tuple[str, ...]:
     """The first content words after "which" / "what was the" / "how many", at most three."""
-    found = _TARGET.search(lower)
-    if not found:
-        return ()
-    phrase = found["direct"] or found["copula"] or ""
+    found = next(filter(None, (pattern.search(lower) for pattern in _TARGETS)), None)
+    phrase = found[1] if found else ""
     target: list[str] = []
     for word in re.findall(r"[\w'-]+", phrase):
         if word in STOP_WORDS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.ocr.cache import BoxCache, content_key, default_cache_dir
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dtvqa_plugin.ocr.boxes import TextBox
 
-Mode = Literal["dump", "reader"]
+MODES = ("dump", "reader")
 
 
 class OCRReader:
@@ -34,14 +34,14 @@ class OCRReader:
 
     def __init__(
         self,
-        mode: Mode = "reader",
+        mode: str = "reader",
         cache_dir: Path | str | None = None,
         *,
         threads: int | None = None,
     ) -> None:
-        if mode not in get_args(Mode):
+        if mode not in MODES:
             raise DTVQAError(f"OCR reader mode {mode!r} is unknown; choose dump or reader.")
-        self.mode: Mode = mode
+        self.mode: str = mode
         self.engine = OCREngine(threads)
         directory = default_cache_dir() if cache_dir is None else Path(cache_dir).expanduser()
         self.cache = BoxCache(directory, self.engine.fingerprint)
@@ -66,4 +66,4 @@ class OCRReader:
 
 def dump_text(boxes: tuple[TextBox, ...]) -> str:
     """All recognised text in reading order, on one line."""
-    return " ".join(box.text.strip() for box in reading_order(boxes))
+    return " ".join(filter(None, (box.text.strip() for box in reading_order(boxes))))

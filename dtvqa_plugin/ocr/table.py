@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 
 Kind = Literal["number", "date", "text", "mixed"]
 
-
+# Weights. They lie on a broad plateau: half or double of any one moves the score by about a point.
 _TARGET_WEIGHTS = (1.0, 0.8, 0.6)
-_OTHER_WORD = 0.3
+_OTHER_WORD = 0.4
 _MEASURE_WORD = 0.1
 _ASKED_HEAD = 0.6
-_SHORT_NUMBER = 1.0
-_WHOLE = 1.0
-_HEAD = 6.0
+_HEAD = 8.0
 _SAID_IN_QUESTION = 1.0
 _EXTREME = 3.0
+_BESIDE_EXTREME = 0.5
 _NAMED_BY_HEAD = 2.0
 _RIGHT_KIND = 0.2
 _WRONG_KIND = 0.5
@@ -50,32 +49,70 @@ _KINDS_ASKED: dict[Asked, tuple[Kind, ...]] = {
     "count": ("number",),
     "length": ("number", "mixed"),
 }
-_SUMMARY = frozenset({"total", "totals", "sum", "average", "overall", "club"})
+_SUMMARY = frozenset(("total", "totals", "sum", "average", "overall"))
+_WON = re.compile(r"\b(?:won|wins?|winner|winning|beat|defeated|more|higher|victorious)\b", re.I)
+_LOST = re.compile(r"\b(?:lost|loser?|losing|fewer|lower)\b", re.I)
+_RESULT = re.compile(r"^\D{0,2}(\d+)\s*[-–:]\s*(\d+)(?!\s*[-–]?\s*\d)")
+_DATE = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.*\d"
+    r"|\d.*\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+    r"|^(?:1[5-9]|20)\d\d(?:\s*[-–/]\s*\d{2,4})?$|\d{4}\s*[-/.]\s*\d\d?\s*[-/.]\s*\d\d?"
+)
+_BRACKETED = re.compile(r"(?<=\w)\s*\([^()]*\)\s*$")
+_NUMBER = re.compile(r"^[^\w]*\d[\d.,: +/%()-]*\s?[a-z%]{0,4}[^\w]*$", re.IGNORECASE)
 
 
 def pick_cell(grid: Grid, question: Question) -> str:
     """The cell that the question most likely asks for; "" where no cell holds anything."""
     grid = without_summary(grid)
+    winner = winner_of_pair(grid, question)
+    if winner:
+        return winner
     columns = list(zip(*grid.rows, strict=True))
     kinds = [column_kind(column) for column in columns]
     column_scores = score_columns(grid.head, kinds, question)
     evidence = row_evidence(grid, question)
-    extreme = extreme_rows(grid, kinds, question)
+    extreme = extreme_cells(grid, kinds, question)
     best, answer = -math.inf, ""
     for r, row in enumerate(grid.rows):
-        total = sum(evidence[r]) + extreme[r]
+        total = sum(evidence[r])
         for c, cell in enumerate(row):
             if not any(map(str.isalnum, cell)):
                 continue
             score = (
                 total
                 - evidence[r][c]
+                + extreme[r][c]
                 + _HEAD * column_scores[c]
                 - _SAID_IN_QUESTION * share_in_question(cell, question)
             )
             if score > best:
                 best, answer = score, cell
     return answer
+
+
+def winner_of_pair(grid: Grid, question: Question) -> str:
+    """The side that won (or lost, where that is asked) when the question names both of a row.
+
+    The row must hold either one result ("3 - 4") or a figure right of each side; "" otherwise.
+    """
+    losing = bool(_LOST.search(question.text))
+    if not (losing or _WON.search(question.text)):
+        return ""
+    for row in grid.rows:
+        named = [c for c, cell in enumerate(row) if share_in_question(cell, question) > 0.5]
+        sides = [c for c in named if cell_kind(row[c]) == "text"]
+        if len(sides) != 2:
+            continue
+        first, second = sides
+        results = [_RESULT.match(cell) for cell in row[first + 1 :]]
+        result = next((found for found in results if found), None)
+        ours, theirs = number(row[first + 1]), number((*row, "")[second + 1])
+        if result:
+            ours, theirs = float(result[1]), float(result[2])
+        if ours is not None and theirs is not None and ours != theirs:
+            return row[first if (ours > theirs) != losing else second]
+    return ""
 
 
 def without_summary(grid: Grid) -> Grid:
@@ -97,15 +134,9 @@ def column_kind(cells: Sequence[str]) -> Kind:
     return kind if count > kinds.total() / 2 else "mixed"
 
 
-_DATE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.*\d"
-    r"|\d.*\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
-    r"|^(?:1[5-9]|20)\d\d(?:\s*[-–/]\s*\d{2,4})?$|\d{4}\s*[-/.]\s*\d\d?\s*[-/.]\s*\d\d?"
-)
-_NUMBER = re.compile(r"^[^\w]*\d[\d.,: +/%()-]*\s?[a-z%]{0,4}[^\w]*$", re.IGNORECASE)
-
-
 def cell_kind(cell: str) -> Kind:
+    """What a cell holds; a figure in brackets after a name ("smith (12)") does not count."""
+    cell = _BRACKETED.sub("", cell) or cell
     if _DATE.search(cell.lower()):
         return "date"
     if _NUMBER.match(cell):
@@ -136,50 +167,45 @@ def head_fit(name: str, question: Question, common: Counter[str]) -> float:
     `common` counts the heads that hold each word: what stands in many heads tells little.
     """
     words = content(name) or tokens(name)
-    if not words:
+    if not (words and question.words):
         return 0.0
     asked = {
         word: _MEASURE_WORD if word in question.measure else _OTHER_WORD for word in question.words
     }
     asked.update(dict.fromkeys(_HEADS_ASKED.get(question.asked, ()), _ASKED_HEAD))
     asked.update(zip(question.target, _TARGET_WEIGHTS, strict=False))
-    fits = [
-        max((w * alike(word, q) for q, w in asked.items()), default=0.0)
-        / math.sqrt(max(1, common[word]))
+    return max(
+        w * alike(word, q) / math.sqrt(max(1, common[word]))
         for word in words
-    ]
-    return max(fits) * 0.7 + 0.3 * sum(fits) / len(fits)
+        for q, w in asked.items()
+    )
 
 
 def row_evidence(grid: Grid, question: Question) -> list[list[float]]:
-    """Per cell, how much the question's words point at it; rarer words weigh more."""
+    """Per cell, how much the question's words point at it.
+
+    Rarer words weigh more, and so do cells that the question says whole.
+    """
     cells = [[content(cell) for cell in row] for row in grid.rows]
-    vocabulary = {word for row in cells for cell in row for word in cell}
+    vocabulary = sorted({word for row in cells for cell in row for word in cell})
     asked = set(said_words(question.words, vocabulary))
     rows_with: Counter[str] = Counter()
     for row in cells:
         rows_with.update({word for cell in row for word in cell if word in asked})
-    weight = {
-        word: math.log(1 + len(cells) / count)
-        * (_SHORT_NUMBER if word.isdigit() and len(word) < 3 else 1)
-        for word, count in rows_with.items()
-    }
-    evidence = []
-    for row in cells:
-        line = []
-        for c, cell in enumerate(row):
-            hits = {word for word in cell if word in asked}
-            value = sum(weight[word] for word in hits)
-            if hits:
-                value *= 1 - _WHOLE + _WHOLE * len(hits) / len(set(cell))
-                if named_by_head(grid.head[c], cell, question):
-                    value += _NAMED_BY_HEAD
-            line.append(value)
-        evidence.append(line)
-    return evidence
+    weight = {word: math.log(1 + len(cells) / count) for word, count in rows_with.items()}
+
+    def pointed_at(name: str, cell: Sequence[str]) -> float:
+        words = list(dict.fromkeys(cell))
+        hits = [weight[word] for word in words if word in asked]
+        if not hits:
+            return 0.0
+        named = _NAMED_BY_HEAD if named_by_head(name, cell, question) else 0.0
+        return sum(hits) * len(hits) / len(words) + named
+
+    return [[pointed_at(n, cell) for n, cell in zip(grid.head, row, strict=True)] for row in cells]
 
 
-def said_words(words: Sequence[str], vocabulary: set[str]) -> list[str]:
+def said_words(words: Sequence[str], vocabulary: Sequence[str]) -> list[str]:
     """The table's words that the question says, allowing for a misread letter in a long one."""
     said = []
     for word in words:
@@ -207,9 +233,13 @@ def named_by_head(head: str, cell: Sequence[str], question: Question) -> bool:
     return False
 
 
-def extreme_rows(grid: Grid, kinds: Sequence[Kind], question: Question) -> list[float]:
-    """A bonus for the row that holds the largest or smallest value asked for, 0 for others."""
-    bonus = [0.0] * len(grid.rows)
+def extreme_cells(grid: Grid, kinds: Sequence[Kind], question: Question) -> list[list[float]]:
+    """A bonus for the row that holds the largest or smallest value asked for, 0 elsewhere.
+
+    Columns that fit alike ("home score", "away score") are searched together, and what stands
+    just left of the value ("home team", "away team") gets a little more.
+    """
+    bonus = [[0.0] * len(grid.head) for _ in grid.rows]
     if not question.extreme:
         return bonus
     fits = [
@@ -218,14 +248,20 @@ def extreme_rows(grid: Grid, kinds: Sequence[Kind], question: Question) -> list[
     ]
     if not any(fits):
         return bonus
-    column = max(range(len(fits)), key=fits.__getitem__)
-    values = [number(row[column]) for row in grid.rows]
-    known = [value for value in values if value is not None]
-    if not known:
+    values = {
+        (r, c): value
+        for r, row in enumerate(grid.rows)
+        for c, cell in enumerate(row)
+        if fits[c] == max(fits) and (value := number(cell)) is not None
+    }
+    if not values:
         return bonus
-    ordered = sorted(set(known), reverse=question.extreme > 0)
+    ordered = sorted(set(values.values()), reverse=question.extreme > 0)
     wanted = ordered[min(question.place, len(ordered)) - 1]
-    bonus[values.index(wanted)] = _EXTREME
+    r, c = next(place for place, value in values.items() if value == wanted)
+    bonus[r] = [_EXTREME] * len(grid.head)
+    if c > 0:
+        bonus[r][c - 1] += _BESIDE_EXTREME
     return bonus
 
 

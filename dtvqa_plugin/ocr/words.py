@@ -8,37 +8,36 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
+from dtvqa_plugin.ocr.lexicon import CONCEPTS, STOP_WORDS
+
 _TOKEN = re.compile(
-    r"\d+(?:[.,:]\d+)*|[\u3400-\u9fff\uf900-\ufaff]+|[^\W\d_\u3400-\u9fff\uf900-\ufaff]+"
+    r"\d+(?:[.,:]\d+)*|[\u3400-\u9fff\uf900-\ufaff]+|[^\W\d_\u3400-\u9fff\uf900-\ufaff]+|%"
 )
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _ORDINAL_SUFFIX = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
+    *(
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+    ),
+)
+_CARDINALS = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight"),
+    *("nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen"),
+)
 _NUMBER_WORDS = {
     word: str(number)
-    for number, words in enumerate(
-        (
-            ("first", "one"),
-            ("second", "two"),
-            ("third", "three"),
-            ("fourth", "four"),
-            ("fifth", "five"),
-            ("sixth", "six"),
-            ("seventh", "seven"),
-            ("eighth", "eight"),
-            ("ninth", "nine"),
-            ("tenth", "ten"),
-            ("eleventh", "eleven"),
-            ("twelfth", "twelve"),
-            ("thirteenth", "thirteen"),
-            ("fourteenth", "fourteen"),
-            ("fifteenth", "fifteen"),
-            ("sixteenth", "sixteen"),
-        ),
-        start=1,
-    )
-    for word in words
+    for words in (_ORDINALS, _CARDINALS)
+    for number, word in enumerate(words, start=1)
 }
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -48,59 +47,15 @@ _MONTH_FORMS = {form: month[:3] for month in _MONTHS for form in (month, month[:
     "sept": "sep"
 }
 
-_STOP_WORDS = (
-    "a an the of in on at to for from by with and or as is was are were be been did do does has "
-    "have had that which who whom whose what when where how there this it its their his her they "
-    "many much s per during between against into image text table shown given listed list "
-    "according mentioned"
-)
-STOP_WORDS = frozenset(_STOP_WORDS.split())
-
-# Words that heads and labels use for one another.
-_CONCEPTS = (
-    "team club side squad school",
-    "player name driver rider golfer athlete person swimmer wrestler boxer skater pilot member",
-    "country nation nationality",
-    "location venue place site stadium ground city arena circuit course",
-    "score result final",
-    "attendance crowd spectator attended",
-    "position pos rank place finish finished standing placed ranking",
-    "point pts score",
-    "win won w victory",
-    "lose loss lost l defeat",
-    "draw drawn tied tie d",
-    "round rd",
-    "year season",
-    "title episode name",
-    "opponent against opposition visitor",
-    "time duration length",
-    "candidate incumbent winner",
-    "writer written wrote author",
-    "director directed direct",
-    "constructor manufacturer chassis",
-    "price cost",
-    "built completed opened year",
-    "viewer audience rating",
-    "number no num",
-    "calorie calory energy kcal",
-    "carbohydrate carb",
-    "fibre fiber",
-    "sodium salt",
-)
 _NEARLY = 85.0
-_CONCEPT_OF: dict[str, set[int]] = {}
 
 
+@lru_cache(maxsize=65536)
 def tokens(text: str) -> tuple[str, ...]:
     """Comparable words of `text`, in order: "October 16th, 12g" gives oct, 16, 12, g.
 
     Chinese runs become overlapping pairs of characters, having no spaces to go by.
     """
-    return _tokens(text)
-
-
-@lru_cache(maxsize=65536)
-def _tokens(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     plain = _ORDINAL_SUFFIX.sub("", plain)
@@ -124,9 +79,7 @@ def alike(a: str, b: str) -> float:
         return 1.0
     if len(a) > 3 and len(b) > 3 and not a[0].isdigit() and fuzz.ratio(a, b) >= _NEARLY:
         return 0.8
-    if _CONCEPT_OF.get(a, set()) & _CONCEPT_OF.get(b, set()):
-        return 0.8
-    return 0.0
+    return 0.8 if _CONCEPTS_OF.get(a, _NONE) & _CONCEPTS_OF.get(b, _NONE) else 0.0
 
 
 def _level(word: str) -> str:
@@ -140,6 +93,13 @@ def _level(word: str) -> str:
     return word
 
 
-for _index, _group in enumerate(_CONCEPTS):
-    for _word in _group.split():
-        _CONCEPT_OF.setdefault(_level(_word), set()).add(_index)
+def _concepts_of_words() -> dict[str, frozenset[int]]:
+    concepts: dict[str, frozenset[int]] = {}
+    for index, group in enumerate(CONCEPTS):
+        for word in map(_level, group.split()):
+            concepts[word] = concepts.get(word, frozenset()) | {index}
+    return concepts
+
+
+_NONE: frozenset[int] = frozenset()
+_CONCEPTS_OF = _concepts_of_words()
