@@ -1,0 +1,1 @@
+"""The drawings behind the embedded sample; used only by ``make_sample``."""
