@@ -18,12 +18,14 @@ from typing import Any
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.prediction_files import PredictionRow, PredictionTable
 from dtvqa_plugin.hosts.common import failed_output, score_output, unanswered_message
+from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
 OVERALL = "Overall"
 METRICS = ("accanls", "anls", "acc")
 HEADINGS = {"accanls": "AccANLS", "anls": "ANLS", "acc": "Acc"}
 
 _FORMULA = ("=", "{=")
+_ESCAPE = "_x"
 _STORED_AS = "stored as "
 
 
@@ -89,7 +91,8 @@ def join(
 
     ``memory`` holds the predictions of this process's inference by question id. It stands in
     where the file is damaged, and only if the file is evidently of the same run: the same
-    questions, and the same text wherever the file's text is whole.
+    questions, and the same text wherever the file's text is whole. Where it says the same as a
+    damaged row, it may have been read from that file, so the damage still counts.
     """
     wanted = set(question_ids)
     rows: dict[str, PredictionRow] = {}
@@ -116,8 +119,8 @@ def join(
             continue
         row = rows[name]
         raw[name] = _value(row)
-        if name in known:
-            recovered += known[name] != raw[name]
+        if name in known and known[name] != raw[name]:
+            recovered += 1
             raw[name] = known[name]
         elif row.loss is not None:
             losses[name] = row.loss
@@ -153,10 +156,13 @@ def _same_run(rows: Mapping[str, PredictionRow], memory: Mapping[str, object]) -
 
 
 def _may_be(row: PredictionRow, remembered: object) -> bool:
-    """Whether a file's row can be what became of the remembered text."""
-    if row.loss is not None or not row.prediction:
+    """Whether a file's row can be what became of the remembered text.
+
+    Some formulas and character escapes come back changed without a trace (xlsx).
+    """
+    if row.loss is not None or not row.prediction or remembered == row.prediction:
         return True
-    return remembered == row.prediction or str(remembered).startswith(_FORMULA)
+    return str(remembered).startswith(_FORMULA) or _ESCAPE in str(remembered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +178,8 @@ class Evaluation:
 def evaluate(records: Sequence[Record], joined: Joined, prompt: str) -> Evaluation:
     """Score every record's joined prediction; a question that cannot be scored is a failed one."""
     questions = [_scored(record, joined, prompt) for record in records]
-    subsets = dict.fromkeys(record.subset for record in records)
+    asked = {record.subset for record in records}
+    subsets = [name for name in (*SUBSETS, *SAMPLE_SUBSETS) if name in asked]
     parts = {name: [q for q in questions if q["subset"] == name] for name in subsets}
     scores = {name: _means(part) for name, part in {**parts, OVERALL: questions}.items()}
     reasons = [question["unanswered"] for question in questions]
@@ -217,10 +224,11 @@ def write_results(
     files of ``MODEL_DTVQA_DTScene...`` for another dataset's.
     """
     lines = "".join(json.dumps(question, default=str) + "\n" for question in questions)
+    text = json.dumps(summary, indent=2) + "\n"
     details = prediction_file.with_name(f"{prediction_file.stem}_questions.jsonl")
     overview = prediction_file.with_name(f"{prediction_file.stem}_summary.json")
     _write_whole(details, lines)
-    _write_whole(overview, json.dumps(summary, indent=2) + "\n")
+    _write_whole(overview, text)
     return details, overview
 
 

@@ -80,16 +80,7 @@ def _distribution(package: Path) -> str | None:
         except PackageNotFoundError:
             continue
         return name
-    return _editable(package)
-
-
-def _editable(package: Path) -> str | None:
-    """An editable install lists no top-level name: ask for the checkout's own distribution."""
-    try:
-        version("vlmeval")
-    except PackageNotFoundError:
-        return None
-    return "vlmeval"
+    return None
 
 
 def _own_version(package: Path) -> str:

@@ -1,0 +1,71 @@
+"""The names VLMEvalKit learns. No host needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dtvqa_plugin.errors import HostError
+from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS, get_entry, looks_like_ours
+from dtvqa_plugin.subsets import SUBSETS
+from dtvqa_plugin.task_paths import task_configs_dir
+
+CONFIGS = task_configs_dir("vlmevalkit")
+
+
+def test_every_part_has_a_plain_and_a_prompted_name() -> None:
+    parts = ["DTVQA", *(f"DTVQA_{subset}" for subset in SUBSETS), "DTVQA_MINI"]
+    wanted = {name + ending for name in parts for ending in ("", "_PROMPTED")}
+    assert set(DATASETS) == wanted | {"DTVQA_NATIVE"}
+
+
+@pytest.mark.parametrize("name", list(DATASETS))
+def test_name_says_what_is_asked(name: str) -> None:
+    entry = DATASETS[name]
+    assert entry.split == ("mini" if "MINI" in name else "test")
+    assert entry.subset == next((subset for subset in SUBSETS if subset in name), None)
+    assert entry.prompt == (
+        "native" if "NATIVE" in name else "paper" if "PROMPTED" in name else "none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "likely"),
+    [
+        ("DTVQA_Scene", "DTVQA_DTScene"),
+        ("dtvqa", "DTVQA"),
+        ("DT-VQA", "DTVQA"),
+        ("DTVQA_PROMPT", "DTVQA_PROMPTED"),
+        ("DTVQA_DTTabshot", "DTVQA_DTTabShot"),
+    ],
+)
+def test_misspelt_name_is_one_error_with_the_likely_names(name: str, likely: str) -> None:
+    with pytest.raises(HostError, match=rf"no dataset '{name}'.*did you mean .*\b{likely}\b"):
+        get_entry(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("DTVQA", True), ("dt-vqa_scene", True), ("DT_VQA", True), ("DocVQA_VAL", False), ("", False)],
+)
+def test_only_names_meant_for_us_are_checked(name: str, ours: bool) -> None:
+    assert looks_like_ours(name) is ours
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.json")), ids=lambda path: path.name)
+def test_shipped_config_names_each_dataset_as_the_host_needs_it(path: Path) -> None:
+    config = json.loads(path.read_text(encoding="utf-8"))
+    assert config["model"]
+    for key, value in config["data"].items():
+        assert value == {"class": DATASETS[key].class_name, "dataset": key}
+
+
+def test_configs_are_shipped() -> None:
+    assert {path.name for path in CONFIGS.glob("*.json")} == {
+        "dtvqa.json",
+        "dtvqa_subsets.json",
+        "dtvqa_mini.json",
+        "dtvqa_native.json",
+    }
