@@ -21,6 +21,7 @@ from dtvqa_plugin.data.annotations import (
     raise_problems,
     read_bytes,
 )
+from dtvqa_plugin.data.checksums import Checks, file_crc32, record_checks
 from dtvqa_plugin.data.images import check_image
 from dtvqa_plugin.data.released import (
     ARCHIVE_NAME,
@@ -118,18 +119,18 @@ def import_release(
     store.manifest()  # a damaged or newer one ends the import before anything is written
     report = ImportReport(store.home)
     chosen = _choose(root, splits, subsets, store, report, strict)
-    wanted = _wanted(chosen, splits, subsets)
+    wanted = wanted_images(chosen, splits, subsets)
     with ExitStack() as stack:
         sources = _open_sources(root, stack)
-        offered = _offered(sources, wanted)
+        offered = offers(sources, wanted)
         with store.lock(lock_timeout):
             for key in wanted.values():
                 report.images.setdefault(key, ImageCount()).expected += 1
-            mover = _Mover(store, report, wanted, skip_bad, progress)
+            mover = Mover(store, report, wanted, skip_bad, progress)
             mover.move(offered)
-            _write_annotations(store, report)
-            _count_present(store, report, wanted)
-            _write_manifest(store, report, revision or _snapshot(root), str(root))
+            write_annotations(store, report)
+            count_present(store, report, wanted)
+            write_manifest(store, report, revision or _snapshot(root), str(root))
     for warning in report.warnings:
         logger.warning("%s", warning)
     return report
@@ -249,17 +250,26 @@ def _locate(folder: Path, file: AnnotationFile) -> Path | None:
 
 
 def _read(file: AnnotationFile, path: Path, *, fresh: bool) -> Annotations:
-    content = read_bytes(path)
+    return parse_annotations(file, read_bytes(path), path, fresh=fresh)
+
+
+def parse_annotations(
+    file: AnnotationFile, content: bytes, path: Path, *, fresh: bool = True, origin: str = ""
+) -> Annotations:
+    """Check annotation bytes; ``path`` names them in messages, ``origin`` in the manifest.
+
+    Raises `DataError` when they are not what the file is to hold.
+    """
     reading: Reading[Any]
     if file.kind == "train":
         reading = parse_train(content, path)
     else:
         names = split_subsets(file.split) if file.subset is None else (file.subset,)
         reading = parse_test(content, path, subsets=names)
-    return Annotations(file, content, reading, str(path), fresh)
+    return Annotations(file, content, reading, origin or str(path), fresh)
 
 
-def _write_annotations(store: Store, report: ImportReport) -> None:
+def write_annotations(store: Store, report: ImportReport) -> None:
     for part in report.files:
         target = store.annotation_path(part.file)
         if store.has_annotations(part.file) and read_bytes(target) == part.content:
@@ -274,7 +284,7 @@ Wanted = dict[str, tuple[str, str]]
 """``(split, subset)`` by image."""
 
 
-def _wanted(
+def wanted_images(
     chosen: dict[str, list[Annotations]], splits: Sequence[str], subsets: Sequence[str] | None
 ) -> Wanted:
     wanted: Wanted = {}
@@ -304,7 +314,7 @@ def _open_sources(root: Path, stack: ExitStack) -> list[MemberSource]:
 Offer = tuple[MemberSource, list[Member]]
 
 
-def _offered(sources: Iterable[MemberSource], wanted: Wanted) -> list[Offer]:
+def offers(sources: Iterable[MemberSource], wanted: Wanted) -> list[Offer]:
     taken: set[str] = set()
     offered: list[Offer] = []
     for source in sources:
@@ -315,7 +325,7 @@ def _offered(sources: Iterable[MemberSource], wanted: Wanted) -> list[Offer]:
     return offered
 
 
-class _Mover:
+class Mover:
     """Writes offered images that the store lacks, or holds differently."""
 
     def __init__(
@@ -333,6 +343,7 @@ class _Mover:
         self.progress = progress
         self.done = 0
         self.total = 0
+        self.checks: Checks = {}
 
     def move(self, offered: Sequence[Offer]) -> None:
         stored = self.store.present(self.wanted)
@@ -342,9 +353,12 @@ class _Mover:
             todo.append((source, needed))
         self.total = sum(member.size for _, members in todo for member in members)
         self._check_space()
-        for source, members in todo:
-            for member, chunks in source.read(members):
-                self._move_one(member, chunks, replaces=member.image in stored)
+        try:
+            for source, members in todo:
+                for member, chunks in source.read(members):
+                    self._move_one(member, chunks, replaces=member.image in stored)
+        finally:
+            record_checks(self.store, self.checks)
 
     def _check_space(self) -> None:
         free = shutil.disk_usage(self.store.home).free
@@ -360,18 +374,23 @@ class _Mover:
         with explained(path, "compare"):
             if path.stat().st_size != member.size:
                 return False
-            if member.crc32 is not None:
-                return _crc32(path) == member.crc32
-            return filecmp.cmp(path, member.name, shallow=False)
+            if member.crc32 is None:
+                return filecmp.cmp(path, member.name, shallow=False)
+            same = file_crc32(path) == member.crc32
+        if same:
+            self.checks[member.image] = (member.size, member.crc32)
+        return same
 
     def _move_one(self, member: Member, chunks: Iterable[bytes], *, replaces: bool) -> None:
         before = self.done
+        crc32 = 0
         try:
             with self.store.writing(
                 self.store.image_path(member.image), check=lambda path: _check(path, member)
             ) as handle:
                 for chunk in chunks:
                     handle.write(chunk)
+                    crc32 = zlib.crc32(chunk, crc32)
                     self._advance(len(chunk))
         except MemberError as error:
             if not self.skip_bad:
@@ -400,15 +419,7 @@ def _check(path: Path, member: Member) -> None:
         raise MemberError(str(error)) from error
 
 
-def _crc32(path: Path) -> int:
-    value = 0
-    with path.open("rb") as handle:
-        while chunk := handle.read(1024 * 1024):
-            value = zlib.crc32(chunk, value)
-    return value
-
-
-def _count_present(store: Store, report: ImportReport, wanted: Wanted) -> None:
+def count_present(store: Store, report: ImportReport, wanted: Wanted) -> None:
     there = store.present(wanted)
     for image, key in wanted.items():
         report.images[key].present += image in there
@@ -417,7 +428,7 @@ def _count_present(store: Store, report: ImportReport, wanted: Wanted) -> None:
 # --- manifest ------------------------------------------------------------------------------------
 
 
-def _write_manifest(store: Store, report: ImportReport, revision: str | None, origin: str) -> None:
+def write_manifest(store: Store, report: ImportReport, revision: str | None, origin: str) -> None:
     """Bring the manifest up to date; an import that changed nothing leaves it as it was."""
     manifest = store.manifest()
     files, images = dict(manifest.files), dict(manifest.images)
