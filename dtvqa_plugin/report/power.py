@@ -101,7 +101,7 @@ def assumed(
             factor = detectable_difference(unit, alpha, power) ** 2
             difference = math.sqrt(share * factor / (1.0 + factor))
             error = unit * math.sqrt(share - difference**2)
-            basis = f"{share:.0%} of questions scored differently"
+            basis = f"{share:.0%} of scores differ"
             rows.append(Detectable(part, size, design.images(part), basis, error, difference))
     return rows
 

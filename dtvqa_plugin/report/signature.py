@@ -1,7 +1,7 @@
 """The signature: one line that says how a figure was made, and that can be read back.
 
 The idea is sacreBLEU's (Post, 2018): a figure without its settings cannot be compared. Fields stand
-in a fixed order as ``key:value`` joined by ``|``; white space, ``%``, ``|``, ``:`` and whatever else
+in a fixed order as ``key:value`` joined by ``|``; white space, ``%``, ``|``, ``:`` and what else
 could be taken for part of the form is percent-encoded, so that a model name can hold anything.
 """
 
