@@ -145,7 +145,7 @@ def test_the_console_script_lists_the_tasks() -> None:
     done = subprocess.run(
         [script, "--tasks", "list"], capture_output=True, text=True, check=False, timeout=300
     )
-    listed = {line.split("|")[1].strip() for line in done.stdout.splitlines() if line[:1] == "|"}
+    listed = {line.removeprefix(" - ") for line in done.stdout.splitlines()}
     assert {"dtvqa", "dtvqa_prompted", "dtvqa_mini", "dtvqa_scene"} <= listed
 
 

@@ -56,6 +56,11 @@ class DTVQAOcr(lmms):  # type: ignore[misc]  # lmms-eval ships no types
         """The number of data-parallel processes."""
         return self._world_size
 
+    @property
+    def device(self) -> str:
+        """Where the host makes the tensors it counts rows with."""
+        return "cpu"
+
     def generate_until(self, requests: Sequence[Instance]) -> list[str]:
         """Answer each request from its image; the question steers ``mode=reader``."""
         return [
