@@ -83,8 +83,9 @@ def test_host_builds_each_dataset(name: str, small_home: Path) -> None:
     image, text = dataset.build_prompt(row)
     assert image == {"type": "image", "value": row["image_path"]}
     assert Path(image["value"]).is_relative_to(small_home)
+    question = dataset._records[row["index"]].question
     prompt = PAPER_INSTRUCTION if entry.prompt == "paper" else ""
-    assert text == {"type": "text", "value": prompt + row["question"]}
+    assert text == {"type": "text", "value": prompt + question}
     assert dataset.build_prompt(0) == dataset.build_prompt(dict(row)) == [image, text]
     assert dataset[0]["question"] == row["question"]
 

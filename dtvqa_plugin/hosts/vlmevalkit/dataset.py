@@ -84,6 +84,8 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
     def load_data(self, dataset: str) -> pandas.DataFrame:
         """Return index (the question id), subset, question, image_path (absolute); no images.
 
+        ``question`` is the whole text to ask: a model class that builds its own message from the
+        row, where the host lets it, still asks with the dataset's prompt.
         Raises DataError when annotations or images are missing (see ``dtvqa data status``).
         """
         entry = self.entry
@@ -95,11 +97,12 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             if record.question_id in present
         }
         records = self._records.values()
+        prompt = get_prompt("none" if entry.native else entry.prompt)
         return pandas.DataFrame(
             {
                 "index": list(self._records),
                 "subset": [record.subset for record in records],
-                "question": [record.question for record in records],
+                "question": [prompt.render(record.question) for record in records],
                 "image_path": [str(reading.store.image_path(record.image)) for record in records],
             },
             dtype=object,
@@ -112,10 +115,8 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
     def build_prompt(self, line: int | Mapping[str, Any]) -> list[dict[str, str]]:
         """Return the image, then the question in this dataset's prompt."""
         row = self.data.iloc[line] if isinstance(line, int) else line
-        prompt = "none" if self.entry.native else self.entry.prompt
-        text = get_prompt(prompt).render(row["question"])
         (path,) = self.dump_image(row)
-        return [{"type": "image", "value": path}, {"type": "text", "value": text}]
+        return [{"type": "image", "value": path}, {"type": "text", "value": row["question"]}]
 
     def evaluate(self, eval_file: str, **judge_kwargs: Any) -> pandas.DataFrame:
         """Score a prediction file; print and return the paper's table (scores times 100).
