@@ -34,7 +34,7 @@ from dtvqa_plugin.data.released import (
     split_subsets,
 )
 from dtvqa_plugin.data.sources import FolderSource, Member, MemberError, MemberSource, ZipSource
-from dtvqa_plugin.data.store import FileEntry, ImageEntry, Store, explained, now
+from dtvqa_plugin.data.store import FileEntry, ImageEntry, Store, explained, kind, now
 from dtvqa_plugin.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -127,7 +127,8 @@ def import_release(
             for key in wanted.values():
                 report.images.setdefault(key, ImageCount()).expected += 1
             mover = Mover(store, report, wanted, skip_bad, progress)
-            mover.move(offered)
+            mover.plan(offered)
+            mover.move()
             write_annotations(store, report)
             count_present(store, report, wanted)
             write_manifest(store, report, revision or _snapshot(root), str(root))
@@ -137,9 +138,10 @@ def import_release(
 
 
 def _check_root(root: Path) -> None:
-    if not root.exists():
+    there = _kind(root)
+    if there is None:
         raise DataError(f"{root}: no such folder or archive")
-    if root.is_file() and root.suffix.lower() != ".zip":
+    if there != "folder" and root.suffix.lower() != ".zip":
         raise DataError(
             f"{root}: a file stands where a folder in the published layout (test/, train/, "
             f"image/ or {ARCHIVE_NAME}) or such a zip is expected"
@@ -244,9 +246,14 @@ def _locate(folder: Path, file: AnnotationFile) -> Path | None:
     name = Path(file.path).name
     for place in (file.path, name, f"data/{file.path}", f"data/{name}"):
         path = folder / place
-        if path.exists():
+        if _kind(path) is not None:
             return path
     return None
+
+
+def _kind(path: Path) -> str | None:
+    with explained(path, "look at", in_store=False):
+        return kind(path)
 
 
 def _read(file: AnnotationFile, path: Path, *, fresh: bool) -> Annotations:
@@ -302,9 +309,10 @@ def _open_sources(root: Path, stack: ExitStack) -> list[MemberSource]:
     archive = root / ARCHIVE_NAME if root.is_dir() else root
     if root.is_dir():
         sources.append(FolderSource(root))
-    if archive.is_dir():
+    there = _kind(archive)
+    if there == "folder":
         raise DataError(f"{archive}: a folder stands where the archive is expected")
-    if archive.exists():
+    if there is not None:
         zipped = ZipSource(archive)
         stack.callback(zipped.close)
         sources.append(zipped)
@@ -318,7 +326,7 @@ def offers(sources: Iterable[MemberSource], wanted: Wanted) -> list[Offer]:
     taken: set[str] = set()
     offered: list[Offer] = []
     for source in sources:
-        with explained(Path(source.label), "read"):
+        with explained(Path(source.label), "read", in_store=False):
             found = source.find(wanted)
         offered.append((source, [found[image] for image in found if image not in taken]))
         taken.update(found)
@@ -344,19 +352,24 @@ class Mover:
         self.done = 0
         self.total = 0
         self.checks: Checks = {}
+        self._stored: set[str] = set()
+        self._todo: list[Offer] = []
 
-    def move(self, offered: Sequence[Offer]) -> None:
-        stored = self.store.present(self.wanted)
-        todo: list[Offer] = []
+    def plan(self, offered: Sequence[Offer]) -> None:
+        """Choose what to write; writes nothing. Raises `DataError` when it would not fit."""
+        self._stored = self.store.present(self.wanted)
         for source, members in offered:
-            needed = [m for m in members if m.image not in stored or not self._same(source, m)]
-            todo.append((source, needed))
-        self.total = sum(member.size for _, members in todo for member in members)
+            needed = [m for m in members if m.image not in self._stored or not self._same(m)]
+            self._todo.append((source, needed))
+        self.total = sum(member.size for _, members in self._todo for member in members)
         self._check_space()
+
+    def move(self) -> None:
+        """Write what was chosen; what is complete stays when an error ends it."""
         try:
-            for source, members in todo:
+            for source, members in self._todo:
                 for member, chunks in source.read(members):
-                    self._move_one(member, chunks, replaces=member.image in stored)
+                    self._move_one(member, chunks, replaces=member.image in self._stored)
         finally:
             record_checks(self.store, self.checks)
 
@@ -368,7 +381,7 @@ class Mover:
                 f"{free / 1e6:.0f} MB are free; free some space or choose fewer subsets"
             )
 
-    def _same(self, source: MemberSource, member: Member) -> bool:
+    def _same(self, member: Member) -> bool:
         """Whether the store's copy has the member's content (by CRC where the source knows it)."""
         path = self.store.image_path(member.image)
         with explained(path, "compare"):

@@ -15,6 +15,7 @@ import json
 import logging
 import os
 import shutil
+import stat
 import time
 import uuid
 from collections import defaultdict
@@ -122,9 +123,10 @@ class Store:
         path = self.annotation_path(file)
         with explained(path, "look at"):
             self.check_home()
-            if path.is_dir():
-                raise DataError(f"{path}: a folder stands where an annotation file is expected")
-            return path.is_file()
+            there = kind(path)
+        if there == "folder":
+            raise DataError(f"{path}: a folder stands where an annotation file is expected")
+        return there == "file"
 
     def image_path(self, relative: str) -> Path:
         """Absolute path of the image ``SUBSET/SPLIT/FILE``, whether it is there or not.
@@ -174,7 +176,9 @@ class Store:
 
     def check_home(self) -> None:
         """Raise `DataError` when something other than a folder stands at ``home``."""
-        if self.home.exists() and not self.home.is_dir():
+        with explained(self.home, "look at"):
+            there = kind(self.home)
+        if there not in (None, "folder"):
             raise DataError(
                 f"{self.home}: a file stands where the store's folder is expected; "
                 f"move it away or set {HOME_VARIABLE} to another folder"
@@ -245,7 +249,7 @@ class Store:
         with explained(target, "write"):
             partial.parent.mkdir(parents=True, exist_ok=True)
             target.parent.mkdir(parents=True, exist_ok=True)
-            if target.is_dir():
+            if kind(target) == "folder":
                 raise DataError(f"{target}: a folder stands where a file is to be written")
             try:
                 with partial.open("xb") as handle:
@@ -266,6 +270,21 @@ class Store:
         text = json.dumps(asdict(manifest), indent=2, ensure_ascii=False, sort_keys=True)
         with self.writing(self.manifest_path, sync=True) as handle:
             handle.write(text.encode() + b"\n")
+
+
+def kind(path: Path) -> str | None:
+    """``"file"``, ``"folder"``, ``"other"`` (a device, say), or ``None`` when nothing is there.
+
+    Links are followed. Raises `OSError` when the path may not be looked at, which the tests of
+    `Path` leave to the Python version.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "file" if stat.S_ISREG(mode) else "other"
 
 
 def lock_timeout() -> float:
@@ -297,16 +316,15 @@ _CURES = {
 
 
 @contextmanager
-def explained(path: Path, doing: str) -> Iterator[None]:
+def explained(path: Path, doing: str, *, in_store: bool = True) -> Iterator[None]:
     """Turn an `OSError` into one `DataError` naming the path, the act and the cure."""
     try:
         yield
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else str(path)
         cure = _CURES.get(error.errno or 0, error.strerror or str(error))
-        raise DataError(
-            f"{where}: cannot {doing} it: {cure} (or set {HOME_VARIABLE} to another folder)"
-        ) from error
+        other = f" (or set {HOME_VARIABLE} to another folder)" if in_store else ""
+        raise DataError(f"{where}: cannot {doing} it: {cure}{other}") from error
 
 
 def _parse_manifest(content: bytes, path: Path) -> Manifest:

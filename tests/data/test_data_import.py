@@ -1,0 +1,489 @@
+"""Importing a release: what comes over, from which shapes of source, and how it ends when cut."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from data_releases import (
+    DTVQA,
+    TEST_SUBSETS,
+    conversation,
+    make_test_release,
+    make_zip,
+    noise,
+    png,
+    sound_record,
+    start_python,
+    tree,
+    write_json,
+)
+
+from dtvqa_plugin.data import Store, load_split, read_split
+from dtvqa_plugin.data.importing import ImportReport, import_release
+from dtvqa_plugin.errors import DataError
+
+
+def images(report: ImportReport) -> dict[str, tuple[int, int, int, int]]:
+    return {
+        f"{split}/{subset}": (c.expected, c.present, c.added, c.replaced)
+        for (split, subset), c in report.images.items()
+    }
+
+
+def tree_images(home: Path) -> list[str]:
+    return [name for name in tree(home) if name.startswith("image/")]
+
+
+class TestWhatComesOver:
+    @pytest.mark.parametrize("shape", ["tree", "zip"])
+    @pytest.mark.parametrize("combined", [False, True])
+    def test_annotations_byte_for_byte_and_every_image(
+        self, tmp_path: Path, dtvqa_home: Path, shape: str, combined: bool
+    ) -> None:
+        release = make_test_release(tmp_path / "release", images=shape, combined=combined)
+        report = import_release(release)
+        expected = tree(make_test_release(tmp_path / "plain", combined=combined))
+        found = tree(dtvqa_home)
+        found.pop("manifest.json")
+        assert found == expected
+        assert images(report) == {f"test/{name}": (3, 3, 3, 0) for name in TEST_SUBSETS}
+        assert len(load_split("test")) == 12
+
+    @pytest.mark.parametrize(
+        "prefix", ["", "image/", "./image/", "DT-VQA/image/", "image\\", "a/b/c/d/e/f/g/"]
+    )
+    def test_archive_members_match_under_any_prefix(
+        self, tmp_path: Path, dtvqa_home: Path, prefix: str
+    ) -> None:
+        release = make_test_release(
+            tmp_path / "release", {"DTScene": 4}, images="zip", prefix=prefix
+        )
+        report = import_release(release, subsets=["DTScene"])
+        assert images(report) == {"test/DTScene": (4, 4, 4, 0)}
+
+    @pytest.mark.parametrize("inner", ["", "image", "image/image", "DT-VQA/image"])
+    def test_image_trees_match_under_any_prefix(
+        self, tmp_path: Path, dtvqa_home: Path, inner: str
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 4})
+        moved = tmp_path / "moved"
+        shutil.copytree(release / "image", moved / inner)
+        shutil.copytree(release / "test", moved / "test")
+        assert images(import_release(moved, subsets=["DTScene"]))["test/DTScene"] == (4, 4, 4, 0)
+
+    def test_only_what_the_chosen_splits_and_subsets_need(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        release = make_test_release(tmp_path / "release", images="zip")
+        with_more = [(f"image/DTScene/train/{n}.png", png(n)) for n in range(9)]
+        shutil.move(release / "image.zip", tmp_path / "old.zip")
+        members = [
+            (f"image/{s}/test/{n}.png", png(n)) for s in TEST_SUBSETS for n in range(4)
+        ] + with_more
+        make_zip(release / "image.zip", members)
+        import_release(release, subsets=["DTScene", "DTTabShot"])
+        assert tree_images(dtvqa_home) == [
+            f"image/{s}/test/{n}.png" for s in ("DTScene", "DTTabShot") for n in range(3)
+        ]
+        assert sorted(p.name for p in (dtvqa_home / "test").iterdir()) == [
+            "DTScene.json",
+            "DTTabShot.json",
+        ]
+
+    def test_dt_test_json_alone_is_enough(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        items = [sound_record(s, n) for s in TEST_SUBSETS for n in range(2)]
+        write_json(tmp_path / "DT_test.json", items)
+        report = import_release(tmp_path)
+        assert [part.file.path for part in report.files] == ["test/DT_test.json"]
+        assert images(report) == {f"test/{name}": (2, 0, 0, 0) for name in TEST_SUBSETS}
+        ids = [record.question_id for record in read_split("test").records]
+        assert ids == [f"{s}/{n}" for s in TEST_SUBSETS for n in range(2)]
+
+    def test_an_archive_by_itself_with_annotations_beside_it_or_in_the_store(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        release = make_test_release(tmp_path / "release", images="zip")
+        assert import_release(release / "image.zip").images
+        shutil.rmtree(dtvqa_home)
+        moved = tmp_path / "elsewhere" / "pictures.zip"
+        moved.parent.mkdir()
+        shutil.copy(release / "image.zip", moved)
+        with pytest.raises(DataError, match="no annotation file there or in the store"):
+            import_release(moved)
+        assert not dtvqa_home.exists()
+        (release / "image.zip").unlink()
+        import_release(release)
+        report = import_release(moved)
+        assert report.files == []
+        assert images(report)["test/DTScene"] == (3, 3, 3, 0)
+
+    def test_tree_first_then_the_archive_for_what_the_tree_lacks(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 2}, images="zip")
+        folder = release / "image/DTScene/test"
+        folder.mkdir(parents=True)
+        (folder / "1.png").write_bytes(png(99))
+        import_release(release, subsets=["DTScene"])
+        assert tree(dtvqa_home)["image/DTScene/test/0.png"] == png(0)
+        assert tree(dtvqa_home)["image/DTScene/test/1.png"] == png(99)
+
+    def test_validation_and_training_splits(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        def one(subset: str, split: str) -> list[object]:
+            return [conversation(f"./image/{subset}/{split}/a.jpg", ("q", "a"), ("r", "b"))]
+
+        write_json(tmp_path / "train/DTScene_val.json", one("DTScene", "val"))
+        write_json(tmp_path / "train/DTTabShot_val.json", one("DTTabShot", "val"))
+        write_json(tmp_path / "train/DTScene_train.json", one("DTScene", "train"))
+        write_json(tmp_path / "train/DTScene_train_gpt-4v.json", one("DTScene", "train"))
+        write_json(tmp_path / "train/DTNutrCap_train_val.json", one("DTNutrCap", "train_val"))
+        for place in ("DTScene/val", "DTTabShot/val", "DTScene/train", "DTNutrCap/train_val"):
+            (tmp_path / "image" / place).mkdir(parents=True)
+            (tmp_path / "image" / place / "a.jpg").write_bytes(png())
+        report = import_release(tmp_path, ["val", "train"], ["DTScene", "DTNutrCap"])
+        assert images(report) == {
+            "val/DTScene": (1, 1, 1, 0),
+            "train/DTNutrCap": (1, 1, 1, 0),
+            "train/DTScene": (1, 1, 1, 0),
+        }
+        assert [r.question_id for r in read_split("val", "DTScene").records] == [
+            "DTScene_val/a#1",
+            "DTScene_val/a#2",
+        ]
+        both = read_split("train", "DTScene").records
+        assert {r.source for r in both} == {"DTScene_train", "DTScene_train_gpt-4v"}
+        assert len({r.question_id for r in both}) == 4
+        alone = read_split("train", "DTScene", sources=["DTScene_train"]).records
+        assert {r.source for r in alone} == {"DTScene_train"}
+
+    def test_missing_training_files_are_named(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        item = conversation("./image/DTScene/train/a.jpg", ("q", "a"))
+        write_json(tmp_path / "train/DTScene_train.json", [item])
+        report = import_release(tmp_path, ["train"], ["DTScene"])
+        assert [file.name for file in report.absent] == ["DTScene_train_gpt-4v"]
+
+    def test_links_into_a_hub_cache_are_followed_and_its_revision_kept(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        blobs = make_test_release(tmp_path / "blobs", {"DTScene": 2})
+        revision = "0123456789abcdef0123456789abcdef01234567"
+        snapshot = tmp_path / "models--x" / "snapshots" / revision
+        for path in sorted(p for p in blobs.rglob("*") if p.is_file()):
+            link = snapshot / path.relative_to(blobs)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+        import_release(snapshot, subsets=["DTScene"])
+        assert not any(path.is_symlink() for path in dtvqa_home.rglob("*"))
+        assert Store().manifest().files["test/DTScene.json"].revision == revision
+
+    def test_files_are_readable_by_others_as_the_umask_allows(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        old = os.umask(0o022)
+        try:
+            import_release(make_test_release(tmp_path / "release"))
+        finally:
+            os.umask(old)
+        modes = {p.stat().st_mode & 0o777 for p in dtvqa_home.rglob("*") if p.is_file()}
+        assert modes - {0o666} == {0o644}  # the lock is for every user
+
+    def test_a_release_unpacked_in_the_home_is_a_store_already(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        release = make_test_release(tmp_path / "release")
+        monkeypatch.setenv("DTVQA_HOME", str(release))
+        before = tree(release)
+        assert len(load_split("test")) == 12
+        report = import_release(release)
+        after = tree(release)
+        assert after.pop("manifest.json")
+        assert after == before
+        assert images(report)["test/DTScene"] == (3, 3, 0, 0)
+
+
+class TestAgain:
+    def test_a_second_import_touches_nothing(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release", images="zip")
+        import_release(release)
+        before = {p: p.stat() for p in dtvqa_home.rglob("*") if p.is_file()}
+        report = import_release(release)
+        assert images(report)["test/DTScene"] == (3, 3, 0, 0)
+        for path, stat in before.items():
+            now = path.stat()
+            if path.name != ".lock":
+                assert (now.st_ino, now.st_mtime_ns) == (stat.st_ino, stat.st_mtime_ns), path
+
+    @pytest.mark.parametrize("shape", ["tree", "zip"])
+    def test_images_that_differ_are_replaced_and_counted(
+        self, tmp_path: Path, dtvqa_home: Path, shape: str
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 3}, images=shape)
+        import_release(release, subsets=["DTScene"])
+        stored = dtvqa_home / "image/DTScene/test/1.png"
+        good = stored.read_bytes()
+        stored.write_bytes(good[:-1] + b"?")  # as long as the sound one
+        (dtvqa_home / "image/DTScene/test/2.png").write_bytes(good + b"??")
+        report = import_release(release, subsets=["DTScene"])
+        assert images(report) == {"test/DTScene": (3, 3, 0, 2)}
+        assert stored.read_bytes() == good
+
+    def test_more_images_later(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 3})
+        hidden = tmp_path / "2.png"
+        shutil.move(release / "image/DTScene/test/2.png", hidden)
+        assert images(import_release(release, subsets=["DTScene"]))["test/DTScene"] == (3, 2, 2, 0)
+        shutil.move(hidden, release / "image/DTScene/test/2.png")
+        assert images(import_release(release, subsets=["DTScene"]))["test/DTScene"] == (3, 3, 1, 0)
+        assert Store().manifest().images["DTScene/test"].present == 3
+
+    def test_a_joined_file_may_not_be_overruled_by_an_older_subset_file(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        import_release(make_test_release(tmp_path / "old", {"DTScene": 2}), subsets=["DTScene"])
+        joined = make_test_release(tmp_path / "new", {"DTScene": 3}, combined=True)
+        before = tree(dtvqa_home)
+        with pytest.raises(DataError, match=r"DT_test\.json: its DTScene records differ"):
+            import_release(joined, subsets=["DTScene"])
+        assert tree(dtvqa_home) == before
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("make", "words"),
+        [
+            (lambda root: None, "no such folder or archive"),
+            (lambda root: root.write_text("[]"), "a file stands where a folder"),
+            (lambda root: root.mkdir(), "no annotation file"),
+            (
+                lambda root: (root / "test/DTScene.json").mkdir(parents=True),
+                "a folder stands where",
+            ),
+            (lambda root: write_json(root / "test/DTScene.json", {}), "expected a list"),
+        ],
+    )
+    def test_no_release_is_one_error_and_no_store(
+        self, tmp_path: Path, dtvqa_home: Path, make: Callable[[Path], object], words: str
+    ) -> None:
+        make(tmp_path / "release")
+        with pytest.raises(DataError, match=words):
+            import_release(tmp_path / "release")
+        assert not dtvqa_home.exists()
+
+    def test_strict_refuses_unusable_records_others_count_them(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        items = [sound_record("DTScene", 0), sound_record("DTScene", 1, answers=[])]
+        write_json(tmp_path / "test/DTScene.json", items)
+        with pytest.raises(DataError, match=r"DTScene\.json: 1 unusable; the first is record 1"):
+            import_release(tmp_path, subsets=["DTScene"], strict=True)
+        assert not dtvqa_home.exists()
+        report = import_release(tmp_path, subsets=["DTScene"])
+        assert len(report.problems) == 1
+        assert Store().manifest().files["test/DTScene.json"].problems == 1
+
+    def test_an_image_no_usable_record_needs_is_not_expected(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        items = [
+            conversation("./image/DTScene/val/a.jpg", ("q", "a")),
+            {"id": "./image/DTScene/val/b.jpg", "conversations": None},
+        ]
+        write_json(tmp_path / "train/DTScene_val.json", items)
+        report = import_release(tmp_path, ["val"], ["DTScene"])
+        assert images(report) == {"val/DTScene": (1, 0, 0, 0)}
+
+    def test_subsets_a_split_lacks(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release")
+        with pytest.raises(DataError, match="DTNutrCap has no questions in split val"):
+            import_release(release, ["val"], ["DTNutrCap"])
+        with pytest.raises(DataError, match="no subset Other"):
+            import_release(release, ["val", "test"], ["Other"])
+        with pytest.raises(DataError, match="no split 'mini'"):
+            import_release(release, ["mini"])
+
+    def test_a_changed_annotation_file_is_a_warning_that_stays(
+        self, tmp_path: Path, dtvqa_home: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        report = import_release(make_test_release(tmp_path / "release"), subsets=["DTScene"])
+        (warning,) = report.warnings
+        assert "DTScene.json: differs from the released" in warning
+        assert warning in caplog.text
+        assert Store().manifest().files["test/DTScene.json"].released is False
+
+    @pytest.mark.parametrize("content", [b"", b"no image", png()[:40]])
+    def test_a_file_that_is_no_image(
+        self, tmp_path: Path, dtvqa_home: Path, content: bytes
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 3})
+        bad = release / "image/DTScene/test/1.png"
+        bad.write_bytes(content)
+        with pytest.raises(DataError) as caught:
+            import_release(release, subsets=["DTScene"])
+        assert str(bad) in str(caught.value)
+        assert "--skip-bad" in str(caught.value)
+        assert "image/DTScene/test/1.png" not in tree(dtvqa_home)
+        assert "test/DTScene.json" not in tree(dtvqa_home)
+        report = import_release(release, subsets=["DTScene"], skip_bad=True)
+        assert images(report) == {"test/DTScene": (3, 2, 1, 0)}
+        assert len(report.bad) == 1
+        assert str(bad) in report.bad[0]
+
+    def test_the_same_image_in_two_places(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 2})
+        shutil.copytree(release / "image", release / "old" / "image")
+        with pytest.raises(DataError, match=r"two members match the image DTScene/test/0\.png"):
+            import_release(release, subsets=["DTScene"])
+        assert not dtvqa_home.exists()
+
+    def test_a_folder_linked_twice_is_one_place(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 2})
+        (release / "again").symlink_to(release / "image")
+        (release / "image" / "loop").symlink_to(release)
+        assert images(import_release(release, subsets=["DTScene"]))["test/DTScene"] == (2, 2, 2, 0)
+
+
+STALL = """
+import sys, time
+from pathlib import Path
+from dtvqa_plugin.data.importing import import_release
+
+def stall(done, total):
+    if done >= int(sys.argv[2]):
+        print("stalled", flush=True)
+        time.sleep(600)
+
+import_release(sys.argv[1], subsets=["DTScene"], progress=stall)
+"""
+
+
+class TestInterruptedAndCrowded:
+    @pytest.mark.parametrize("shape", ["tree", "zip"])
+    @pytest.mark.parametrize("kill_at", [1, 5_000_000])
+    def test_killed_in_the_middle_it_goes_on(
+        self, tmp_path: Path, dtvqa_home: Path, shape: str, kill_at: int
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 5}, images="none")
+        content = {f"DTScene/test/{n}.png": noise(n, 800) for n in range(5)}  # 1.9 MB each
+        if shape == "zip":
+            make_zip(release / "image.zip", content)
+        for name, data in content.items():
+            if shape == "tree":
+                (release / "image" / name).parent.mkdir(parents=True, exist_ok=True)
+                (release / "image" / name).write_bytes(data)
+        process = start_python(STALL, release, kill_at)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "stalled\n"
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+        left = tree(dtvqa_home)
+        done = {name for name in left if not name.startswith(".partial/")}
+        assert any(name.startswith(".partial/") for name in left)
+        assert all(left[name] == content[name.removeprefix("image/")] for name in done)
+        assert len(done) == kill_at // (800 * 800 * 3)
+        stamps = {name: (dtvqa_home / name).stat().st_mtime_ns for name in done}
+
+        report = import_release(release, subsets=["DTScene"])
+        assert images(report) == {"test/DTScene": (5, 5, 5 - len(done), 0)}
+        after = tree(dtvqa_home)
+        assert {n: d for n, d in after.items() if n.startswith("image/")} == {
+            f"image/{name}": data for name, data in content.items()
+        }
+        assert not any(name.startswith(".partial") for name in after)
+        assert stamps == {name: (dtvqa_home / name).stat().st_mtime_ns for name in done}
+
+    def test_an_interrupt_from_the_keyboard_leaves_nothing_half_written(
+        self, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 3})
+
+        def interrupt(done: int, total: int) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            import_release(release, subsets=["DTScene"], progress=interrupt)
+        assert tree(dtvqa_home) == {}
+        assert len(import_release(release, subsets=["DTScene"]).files) == 1
+
+    def test_two_processes_at_once(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 60}, images="zip")
+        arguments = ("data", "import", release, "--subset", "DTScene", "--json")
+        both = [start_python(DTVQA, *arguments) for _ in range(2)]
+        outputs = [process.communicate() for process in both]
+        assert [process.returncode for process in both] == [0, 0], outputs
+        counts = [json.loads(out)["images"][0] for out, _ in outputs]
+        assert [count["present"] for count in counts] == [60, 60]
+        assert sum(count["added"] for count in counts) == 60
+        assert sum(count["replaced"] for count in counts) == 0
+        assert len(tree_images(dtvqa_home)) == 60
+
+    def test_a_held_lock_is_waited_for_then_named(
+        self, tmp_path: Path, dtvqa_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        release = make_test_release(tmp_path / "release")
+        holder = start_python(
+            "import time\nfrom dtvqa_plugin.data import Store\n"
+            "with Store().lock():\n    print('held', flush=True)\n    time.sleep(600)"
+        )
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        monkeypatch.setenv("DTVQA_LOCK_TIMEOUT", "0.3")
+        started = time.monotonic()
+        with pytest.raises(DataError, match=r"\.lock: another process has held the store"):
+            import_release(release)
+        assert 0.3 <= time.monotonic() - started < 10
+        holder.kill()
+        holder.communicate()
+        assert import_release(release).images  # a dead process's lock does not block
+
+    def test_a_lock_released_in_time_is_taken(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        holder = start_python(
+            "import time\nfrom dtvqa_plugin.data import Store\n"
+            "with Store().lock():\n    print('held', flush=True)\n    time.sleep(1)"
+        )
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert import_release(make_test_release(tmp_path / "release"), lock_timeout=30).images
+        holder.communicate()
+
+    def test_a_disk_that_takes_no_more(self, tmp_path: Path, dtvqa_home: Path) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 2}, images="none")
+        make_zip(
+            release / "image.zip",
+            {"DTScene/test/0.png": png(), "DTScene/test/1.png": noise(1, 400)},
+        )
+        code = (
+            "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+            + DTVQA
+        )
+        process = start_python(code, "data", "import", release, "--subset", "DTScene")
+        _, err = process.communicate()
+        assert process.returncode == 1
+        assert "cannot write it" in err
+        assert "Traceback" not in err
+        assert tree(dtvqa_home) == {"image/DTScene/test/0.png": png()}
+
+
+class TestReleasedMaterial:
+    def test_the_part_of_the_release_at_hand(self, shared_dir: Path, dtvqa_home: Path) -> None:
+        report = import_release(shared_dir / "hub/DT-VQA")
+        assert images(report) == {
+            "test/DTNutrCap": (187, 0, 0, 0),
+            "test/DTProdCap": (221, 0, 0, 0),
+            "test/DTScene": (272, 0, 0, 0),
+            "test/DTTabShot": (260, 130, 130, 0),
+        }
+        assert [part.released for part in report.files] == [True] * 4
+        assert report.warnings == report.bad == []
+        with pytest.raises(DataError, match="DTTabShot: 130 of 260 images"):
+            load_split("test", "DTTabShot")
+        dataset = load_split("test", "DTTabShot", allow_partial=True)
+        assert len(dataset) == 146
+        assert {row["image"].mode for row in dataset} == {"RGB"}
