@@ -21,10 +21,14 @@ def shared_dir() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """No test reads or writes the user's own store: ``DTVQA_HOME`` is a folder of this session."""
+    """No test reads or writes the user's own store, or fetches from the network unasked.
+
+    ``DTVQA_HOME`` is a folder of this session, ``DTVQA_AUTO_FETCH`` is off.
+    """
     home = tmp_path_factory.mktemp("dtvqa-home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DTVQA_HOME", str(home))
+        patch.setenv("DTVQA_AUTO_FETCH", "0")
         for name in ("DTVQA_ALLOW_PARTIAL", "DTVQA_LOCK_TIMEOUT"):
             if name in os.environ:
                 patch.delenv(name)
