@@ -29,9 +29,6 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
-_WORD = 64
-"""Texts up to this length are compared in one machine word, where a cut-off saves nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
@@ -70,31 +67,22 @@ class References:
         ValueError: as `score` does for reference answers, for the first question at fault.
     """
 
-    __slots__ = (
-        "counts",
-        "flat",
-        "lengths",
-        "lowered",
-        "lowered_lengths",
-        "question_ids",
-        "starts",
-    )
+    __slots__ = ("counts", "flat", "is_length_kept", "lowered", "question_ids", "starts")
 
     def __init__(
         self, answers: Iterable[Sequence[str]], question_ids: Iterable[str] | None = None
     ) -> None:
-        lists = _as_list(answers, "answers")
+        lists: Sequence[Any] = _as_list(answers, "answers")
         self.question_ids = None if question_ids is None else _as_list(question_ids, "question_ids")
         _check_lengths("answers", len(lists), question_ids=self.question_ids)
         flat = _flatten(lists)
         if flat is None:
             checked = [reference_list(entry, self.name(i)) for i, entry in enumerate(lists)]
-            lists, flat = list(checked), list(chain.from_iterable(checked))
+            lists, flat = checked, list(chain.from_iterable(checked))
         self.flat = flat
         self.lowered = list(map(str.lower, flat))
-        self.lengths = _lengths(flat)
-        self.lowered_lengths = _lowered_lengths(self.lowered, self.lengths)
-        self.counts = _lengths(lists)
+        self.is_length_kept = _is_length_kept(flat, self.lowered)
+        self.counts: IntArray = np.fromiter(map(len, lists), np.int64, len(lists))
         self.starts: IntArray = np.cumsum(self.counts) - self.counts
 
     def __len__(self) -> int:
@@ -160,8 +148,9 @@ class CorpusScores:
     def matched_answers(self) -> list[str | None]:
         """The answer that matched, question by question, chosen as `Score` says."""
         references = self._references
+        lengths = np.fromiter(map(len, references.lowered), np.int64, len(references.lowered))
         # Similarity is at most 1, so that any contained answer outranks one that is merely near.
-        rank = np.where(self._contained, 1.0 + references.lowered_lengths, self._similarity)
+        rank = np.where(self._contained, 1.0 + lengths, self._similarity)
         best = np.maximum.reduceat(rank, references.starts)
         is_best = rank == np.repeat(best, references.counts)
         place = np.where(is_best, np.arange(len(rank)), len(rank))
@@ -239,11 +228,11 @@ def score_corpus(
     )
 
 
-def _flatten(lists: list[object]) -> list[str] | None:
+def _flatten(lists: Sequence[Any]) -> list[str] | None:
     """All answers in order; None unless they are in non-empty lists of non-blank strings."""
     if not set(map(type, lists)) <= {list, tuple} or not all(lists):
         return None
-    flat = list(chain.from_iterable(cast("list[list[str]]", lists)))
+    flat = list(chain.from_iterable(lists))
     try:
         return flat if all(map(str.strip, flat)) else None
     except TypeError:  # not all of them are strings
@@ -253,52 +242,40 @@ def _flatten(lists: list[object]) -> list[str] | None:
 def _compare(
     texts: list[str], lowered: list[str], references: References, tau: float
 ) -> tuple[BoolArray, FloatArray]:
-    """Whether each answer is contained, and its similarity (0 where it cannot be the best)."""
-    starts, counts = references.starts, references.counts
-    text_lengths = _lengths(texts)
-    max_lengths = np.maximum(references.lengths, np.repeat(text_lengths, counts))
-    gaps = np.abs(
-        np.repeat(_lowered_lengths(lowered, text_lengths), counts) - references.lowered_lengths
-    )
+    """Whether each answer is contained, and its similarity: 1 - NL if NL < tau, else 0."""
     # An object array repeats references several times faster than a list can.
-    repeated = np.repeat(np.array(lowered, dtype=object), counts).tolist()
+    repeated = np.repeat(np.array(lowered, dtype=object), references.counts).tolist()
     contained = np.fromiter(map(contains, repeated, references.lowered), np.bool_, len(repeated))
-
-    # The difference in length bounds the distance from below; for a contained answer it is it.
-    bound = gaps / max_lengths
-    possible = np.where(bound < tau, 1 - bound, 0.0)
-    similarity = np.where(contained, possible, 0.0)
-    known = np.repeat(np.maximum.reduceat(similarity, starts), counts)
-    undecided = np.flatnonzero(possible > known)
-    if undecided.size:
-        distances = _distances(references.lowered, repeated, undecided, max_lengths[undecided], tau)
-        similarity[undecided] = np.where(distances < tau, 1 - distances, 0.0)
-    return contained, similarity
+    distances = _distances(references.lowered, repeated, tau)
+    if not (references.is_length_kept and _is_length_kept(texts, lowered)):
+        _divide_by_original_lengths(distances, texts, repeated, references, tau)
+    return contained, np.where(distances < tau, 1 - distances, 0.0)
 
 
-def _distances(
-    answers: list[str], texts: list[str], chosen: IntArray, max_lengths: IntArray, tau: float
-) -> FloatArray:
-    """NL of the chosen pairs; exact where it is below `tau`, else anything from `tau` up."""
-    places = chosen.tolist()
-    if max_lengths.max() <= _WORD:
-        edits = cpdist(
-            [answers[place] for place in places],
-            [texts[place] for place in places],
-            scorer=Levenshtein.distance,
-            dtype=np.int64,
-        )
-        return edits / max_lengths
-    short = max_lengths <= _WORD
-    distances = np.empty(len(places))
-    if short.any():
-        distances[short] = _distances(answers, texts, chosen[short], max_lengths[short], tau)
-    for index in np.flatnonzero(~short).tolist():
-        place = places[index]
+def _distances(answers: list[str], texts: list[str], tau: float) -> FloatArray:
+    """NL of pairs of lower-cased texts; exact below `tau`, from there on `tau` or above.
+
+    With the cut-off, texts whose lengths alone put NL at `tau` or above are not compared.
+    """
+    return cpdist(
+        answers, texts, scorer=Levenshtein.normalized_distance, score_cutoff=tau, dtype=np.float64
+    )
+
+
+def _divide_by_original_lengths(
+    distances: FloatArray, texts: list[str], repeated: list[str], references: References, tau: float
+) -> None:
+    """Set right, in place, the NL of pairs that lower-casing lengthened.
+
+    rapidfuzz divides by the length after lower-casing, which is never the smaller one: what it
+    puts at `tau` or above stays there.
+    """
+    question = np.repeat(np.arange(len(texts)), references.counts)
+    for index in np.flatnonzero(distances < tau).tolist():
+        max_length = max(len(references.flat[index]), len(texts[question[index]]))
         distances[index] = normalised_distance(
-            answers[place], texts[place], int(max_lengths[index]), tau
+            references.lowered[index], repeated[index], max_length, tau
         )
-    return distances
 
 
 def _as_list(values: Iterable[object], argument: str) -> list[object]:
@@ -327,13 +304,9 @@ def _texts(given: list[object], references: References) -> tuple[list[str], Bool
     return [text or "" for text in checked], failed
 
 
-def _lengths(items: list[Any]) -> IntArray:
-    return np.fromiter(map(len, items), np.int64, len(items))
-
-
-def _lowered_lengths(lowered: list[str], lengths: IntArray) -> IntArray:
-    """Lower-casing can lengthen a text, never shorten it: equal totals mean equal lengths."""
-    return lengths if len("".join(lowered)) == lengths.sum() else _lengths(lowered)
+def _is_length_kept(texts: list[str], lowered: list[str]) -> bool:
+    """Whether lower-casing changed no length. It never shortens a text, so totals tell."""
+    return len("".join(texts)) == len("".join(lowered))
 
 
 def _aggregate(

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from reference_scorer import slow_score
 
-from dtvqa_plugin.metrics import Score, is_failure, prepare, question, score, score_corpus
+from dtvqa_plugin.metrics import (
+    DEFAULT_TAU,
+    Score,
+    corpus,
+    is_failure,
+    prepare,
+    question,
+    score,
+    score_corpus,
+)
 
 NUTRITION = ["12g", "12 g", "12 grams"]
 
@@ -46,11 +57,11 @@ def test_awkward_cases(
 ) -> None:
     expected = (anls, acc, accanls)
     single = score(prediction, answers)
-    corpus = score_corpus([prediction], [answers])
+    together = score_corpus([prediction], [answers])
     assert (single.anls, single.acc, single.accanls) == expected
-    assert (corpus.anls[0], corpus.acc[0], corpus.accanls[0]) == expected
+    assert (together.anls[0], together.acc[0], together.accanls[0]) == expected
     assert slow_score(prediction, answers) == expected
-    assert corpus[0] == single
+    assert together[0] == single
 
 
 @pytest.mark.parametrize("tau", [0.0, -0.5, 1.01, float("nan")])
@@ -169,10 +180,11 @@ def test_a_failed_question_scores_0_and_is_counted(prediction: object) -> None:
     single = score(prediction, ["12g"])
     assert single == Score(0.0, 0.0, 0.0, None, True, "", ("12g",))
     assert (single.exact_match, single.acc_word, single.length_ratio) == (False, False, None)
-    corpus = score_corpus(["12g", prediction], [["12g"], ["12g"]])
-    assert corpus.failed.tolist() == [False, True]
-    assert corpus[1] == single
-    assert (corpus.overall.n, corpus.overall.failed, corpus.overall.accanls) == (2, 1, 0.5)
+    together = score_corpus(["12g", prediction], [["12g"], ["12g"]])
+    assert together.failed.tolist() == [False, True]
+    assert together[1] == single
+    overall = together.overall
+    assert (overall.n, overall.failed, overall.accanls) == (2, 1, 0.5)
 
 
 def test_missing_values_of_pandas_are_failures() -> None:
@@ -199,8 +211,22 @@ def test_where_the_length_rules_a_score_out_no_distance_is_computed(
         raise AssertionError("a distance was computed")
 
     monkeypatch.setattr(question.Levenshtein, "distance", unexpected)
-    monkeypatch.setattr("dtvqa_plugin.metrics.corpus.cpdist", unexpected)
     assert score(prediction, ["12g"]).anls == 0.0
-    assert score_corpus([prediction], [["12g"]]).anls[0] == 0.0
     with pytest.raises(AssertionError):  # the guard works
         score("12x", ["12g"])
+
+
+def test_a_long_output_that_cannot_score_costs_a_corpus_no_distance() -> None:
+    """Without the cut-off the second takes hundreds of times as long, with it the same."""
+    answers = [["12g"]] * 2_000
+
+    def seconds(prediction: str) -> float:
+        def once() -> float:
+            start = time.perf_counter()
+            corpus._distances(["12g"] * 2_000, [prediction] * 2_000, DEFAULT_TAU)
+            return time.perf_counter() - start
+
+        return min(once() for _ in range(5))
+
+    assert score_corpus(["x" * 4_000] * 2_000, answers).overall.anls == 0.0
+    assert seconds("x" * 4_000) < 20 * seconds("x" * 40)
