@@ -49,9 +49,12 @@ class RangeIgnoredError(FetchError):
 class _TransientError(Exception):
     """Worth another try. ``wait`` is how long the server asked to be left alone (seconds)."""
 
-    def __init__(self, reason: str, wait: float | None = None) -> None:
+    def __init__(
+        self, reason: str, wait: float | None = None, *, unreachable: bool = False
+    ) -> None:
         super().__init__(reason)
         self.wait = wait
+        self.unreachable = unreachable
 
 
 class _MovedError(Exception):
@@ -96,6 +99,7 @@ class Hub:
         self.patience = patience or Patience()
         self.endpoint = str(constants.ENDPOINT)
         self.stop = threading.Event()
+        self.reached = False
         self._not_before = 0.0
 
     @property
@@ -132,6 +136,7 @@ class Hub:
             found = get_hf_file_metadata(url, timeout=_timeout("HF_HUB_ETAG_TIMEOUT"))
         except Exception as error:  # sorted by kind: the hub's own, the transport's, or a defect
             raise self._explained(error, name) from None
+        self.reached = True
         if self.commit is None and found.commit_hash:
             self.commit = found.commit_hash
         return found.location, found.size, found.etag
@@ -168,7 +173,9 @@ class Hub:
     def wait(self, fault: _TransientError, tries: int, where: str) -> None:
         """Wait before another try; raise `FetchError` when ``tries`` have failed already."""
         patience = self.patience
-        if tries >= patience.retries:
+        # Where there is no network at all, that is to be told soon.
+        hopeless = fault.unreachable and not self.reached
+        if tries >= (min(2, patience.retries) if hopeless else patience.retries):
             raise FetchError(
                 f"{where}: {fault} (after {tries + 1} tries). What is complete stays in the "
                 "store; run it again later, or check the network, the proxy and HF_ENDPOINT"
@@ -389,7 +396,7 @@ def _transport_error(error: Exception, where: str) -> Exception:
             "traffic needs its certificate in SSL_CERT_FILE"
         )
     kind = "no answer in time" if "timeout" in type(error).__name__.lower() else "connection failed"
-    return _TransientError(f"{kind} ({reason})")
+    return _TransientError(f"{kind} ({reason})", unreachable=True)
 
 
 def _digest(content: bytes, tag: str | None) -> str | None:

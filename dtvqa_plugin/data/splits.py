@@ -20,6 +20,7 @@ from dtvqa_plugin.data.annotations import (
     read_test,
     read_train,
 )
+from dtvqa_plugin.data.hub import offline
 from dtvqa_plugin.data.released import (
     BY_NAME,
     COMBINED_TEST,
@@ -105,7 +106,7 @@ def read_split(
     records: list[Record] = []
     problems: list[Problem] = []
     missing: list[AnnotationFile] = []
-    for file, wanted in _chosen_files(split, subsets, sources):
+    for file, wanted in chosen_files(split, subsets, sources):
         used = _there(store, file)
         if used is None:
             missing.append(file)
@@ -144,6 +145,7 @@ def records(
 
     Raises as `read_split` does; unusable records are counted in one warning.
     """
+    _ensure(split, subset, sources, home, images=False)
     reading = read_split(split, subset, sources=sources, home=home, strict=strict)
     _warn_problems(reading)
     return list(reading.records)
@@ -164,13 +166,16 @@ def load_split(
     `dtvqa_plugin.data.images`); no image bytes stand in the table. Rows are in file order.
 
     ``split`` is ``test``, ``val``, ``train`` or ``mini`` (the embedded sample; no store needed).
-    Raises `DataError` when annotations or images are missing, with the command that brings them.
-    ``allow_partial=True`` (default: ``DTVQA_ALLOW_PARTIAL=1``) keeps the questions whose image is
-    there and warns "146 of 300"; it still raises when none is.
+    What the store lacks is fetched from the hub first, unless ``DTVQA_AUTO_FETCH=0`` or
+    ``HF_HUB_OFFLINE=1``. Raises `DataError` when annotations or images are missing then, with the
+    command that brings them. ``allow_partial=True`` (default: ``DTVQA_ALLOW_PARTIAL=1``) keeps
+    the questions whose image is there and warns "146 of 300"; it still raises when none is.
     """
+    partial = partial_allowed() if allow_partial is None else allow_partial
+    _ensure(split, subset, sources, home, allow_partial=partial)
     reading = read_split(split, subset, sources=sources, home=home, strict=strict)
     _warn_problems(reading)
-    kept = _with_images(reading, partial_allowed() if allow_partial is None else allow_partial)
+    kept = _with_images(reading, partial)
     return _as_dataset(kept, reading.store)
 
 
@@ -256,7 +261,29 @@ def data_signature(
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def _chosen_files(
+def _ensure(
+    split: str,
+    subset: str | Iterable[str] | None,
+    sources: Sequence[str] | None,
+    home: str | Path | None,
+    *,
+    images: bool = True,
+    allow_partial: bool = False,
+) -> None:
+    """Fetch what is missing, where that is allowed."""
+    from dtvqa_plugin.data.fetch import ensure  # which reads the store with this module
+
+    ensure(
+        split,
+        check_subsets(split, subset),
+        sources=sources,
+        home=home,
+        images=images,
+        allow_partial=allow_partial,
+    )
+
+
+def chosen_files(
     split: str, subsets: tuple[str, ...], sources: Sequence[str] | None
 ) -> list[tuple[AnnotationFile, tuple[str, ...]]]:
     """Each file to read with the subsets wanted from it."""
@@ -288,10 +315,11 @@ def _missing_annotations(split: str, store: Store, missing: list[AnnotationFile]
 
 def cure(split: str, subsets: Sequence[str] = ()) -> str:
     """The command that brings missing data, as a sentence."""
-    chosen = "".join(f" --subset {name}" for name in subsets)
+    chosen = f"--split {split}" + "".join(f" --subset {name}" for name in subsets)
+    forbidden = " with HF_HUB_OFFLINE, which is set, unset" if offline() else ""
     return (
-        f"run 'dtvqa data import FOLDER --split {split}{chosen}' on a folder that holds the release "
-        f"({REPO_ID} on the Hugging Face hub)"
+        f"run 'dtvqa data import FOLDER {chosen}' on a folder that holds the release, or "
+        f"'dtvqa data fetch {chosen}'{forbidden} to get it from {REPO_ID} on the Hugging Face hub"
     )
 
 
@@ -312,8 +340,8 @@ def _with_images(reading: SplitReading, allow_partial: bool) -> tuple[Record, ..
     if len(kept) == len(reading.records):
         return kept
     parts = split_coverage(reading)
-    every = len(reading.subsets) == len(split_subsets(reading.split))
     lacking = [name for name in reading.subsets if not parts[name].complete]
+    every = len(lacking) == len(split_subsets(reading.split))
     text = "; ".join(
         f"{name}: {parts[name].images - parts[name].images_present} of {parts[name].images} images"
         for name in lacking
