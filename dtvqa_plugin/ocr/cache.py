@@ -95,7 +95,7 @@ class BoxCache:
     def _read(self, key: str) -> tuple[TextBox, ...] | None:
         path = self.path(key)
         try:
-            return _decode(json.loads(path.read_bytes()), key)
+            return _decode(json.loads(path.read_bytes(), parse_constant=_refuse), key)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -114,6 +114,10 @@ class BoxCache:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no coordinate")
 
 
 def _encode(key: str, boxes: Sequence[TextBox]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ SETTINGS_REVISION = "1"
 """Part of the cache key: raise it when what is asked of RapidOCR changes."""
 
 _SMALLEST_SIDE = 64
-_LONGEST_TO_SHORTEST = 40
+_LONGEST_TO_SHORTEST = 8
 _DECIMALS = 1
 
 
@@ -39,6 +39,8 @@ def rgb_pixels(image: Image.Image) -> NDArray[np.uint8]:
     image = ImageOps.exif_transpose(image)
     if image.mode.startswith(("I", "F")):
         image = _to_eight_bits(image)
+    if image.mode == "La":
+        image = image.convert("LA")
     if image.has_transparency_data:
         image = image.convert("RGBA")
         white = Image.new("RGBA", image.size, "white")
@@ -114,8 +116,9 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
 def _pad(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Grow tiny and very narrow images to the right and downwards, repeating the edge.
 
-    RapidOCR resizes crops by the image's own ratio and fails where that leaves no pixel.
-    Coordinates do not change.
+    RapidOCR enlarges an image until its shorter side has 736 pixels, which would make a strip
+    enormous, and resizes crops by the image's own ratio, which may leave no pixel. Coordinates
+    do not change.
     """
     height, width = pixels.shape[:2]
     least = max(_SMALLEST_SIDE, -(-max(height, width) // _LONGEST_TO_SHORTEST))

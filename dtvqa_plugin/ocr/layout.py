@@ -70,7 +70,7 @@ def find_grid(boxes: Sequence[TextBox]) -> Grid | None:
     rows are lines, a wrapped cell's lines joined. Three columns under a head make a table.
     """
     lines = group_lines(deskew(boxes))
-    columns = _columns(lines) if lines else []
+    columns = _columns(lines)
     if len(columns) < _LEAST_COLUMNS or len(lines) < 2:
         return None
     rows = [_cells(row, columns) for row in _join_wrapped(lines, columns)]
@@ -103,10 +103,16 @@ def _same_line(line: Line, box: TextBox) -> bool:
 
 
 def _columns(lines: Sequence[Line]) -> list[tuple[float, float]]:
-    """Stretches of x covered by more boxes than a stray title or note accounts for."""
+    """Stretches of x covered by more boxes than a stray misreading accounts for.
+
+    A line of one box (a title, a note) says nothing about columns.
+    """
+    boxes = [box for line in lines if len(line) > 1 for box in line]
+    if not boxes:
+        return []
     stray = len(lines) // 12
-    edges = sorted(event for line in lines for box in line for event in _edges(box))
-    least = _SLIVER * statistics.median(box.height for line in lines for box in line)
+    edges = sorted(event for box in boxes for event in _edges(box))
+    least = _SLIVER * statistics.median(box.height for box in boxes)
     columns: list[tuple[float, float]] = []
     depth, start = 0, 0.0
     for x, step in edges:

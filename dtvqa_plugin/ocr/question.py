@@ -13,7 +13,8 @@ Asked = Literal["who", "which", "when", "where", "count", "length", "other"]
 
 # Sentences that tell the model how to answer, in the paper's prompt and in the hosts' own.
 _INSTRUCTION = re.compile(
-    r"[^.?!\n]*\b(?:word or phrase|as an answer|answer the question)\b[^?!.\n]*(?:[.:!]\s*|$)",
+    r"[^.?!？。！\n]*\b(?:word or phrase|as an answer|answer the question)\b"
+    r"[^.?!？。！\n]*(?:[.:!。！]\s*|$)",
     re.IGNORECASE,
 )
 _ANSWER_CUE = re.compile(r"\s*\banswer:\s*$", re.IGNORECASE)
@@ -81,7 +82,7 @@ def strip_instructions(question: str) -> str:
 def parse(question: str) -> Question:
     """Read `question`, prompted or bare."""
     text = strip_instructions(question)
-    lower = _leading_place(text.lower().strip(" ?"))
+    lower = _leading_place(text.lower().strip(" ?？"))
     target = _target(lower)
     extreme, measure, place = _extreme(lower, target)
     return Question(
