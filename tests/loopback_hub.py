@@ -183,36 +183,44 @@ def _handler(owner: LoopbackHub, server: str) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
 
         def _hub(self, fault: Fault) -> None:
-            path = unquote(urlsplit(self.path).path).removeprefix(owner.prefix)
-            if owner.token and self.now.authorization != f"Bearer {owner.token}":
-                return self._plain(401, {"X-Error-Code": "RepoNotFound"})
-            start, _, rest = path.partition("/resolve/")
-            if start != f"/{REPO}":
-                return self._plain(404, {"X-Error-Code": "RepoNotFound"})
-            revision, _, name = rest.partition("/")
-            if revision not in ("main", owner.commit):
-                return self._plain(404, {"X-Error-Code": "RevisionNotFound"})
+            refusal, name = self._refused()
+            if refusal is not None:
+                code, status = refusal
+                self._plain(status, {"X-Error-Code": code, "X-Repo-Commit": owner.commit})
+                return
             file = owner.root / name
-            if not file.is_file():
-                headers = {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": owner.commit}
-                return self._plain(404, headers)
             common = {"X-Repo-Commit": owner.commit, "Accept-Ranges": "bytes"}
             if file.stat().st_size <= owner.redirect_over:
-                return self._file(file, common, fault)
-            headers = {
-                **common,
-                "Location": f"{owner.store_url}/blobs/{name}?Signature={owner.signature}",
+                self._file(file, common, fault)
+                return
+            address = f"{owner.store_url}/blobs/{name}?Signature={owner.signature}"
+            linked = {
+                "Location": address,
                 "X-Linked-Size": str(file.stat().st_size),
                 "X-Linked-ETag": f'"{owner.tag(file)}"',
             }
-            return self._plain(302, headers)
+            self._plain(302, {**common, **linked})
+
+        def _refused(self) -> tuple[tuple[str, int] | None, str]:
+            """Error code and status where the hub refuses, and the file's name."""
+            path = unquote(urlsplit(self.path).path).removeprefix(owner.prefix)
+            repository, _, rest = path.partition("/resolve/")
+            revision, _, name = rest.partition("/")
+            if owner.token and self.now.authorization != f"Bearer {owner.token}":
+                return ("RepoNotFound", 401), name
+            if repository != f"/{REPO}":
+                return ("RepoNotFound", 404), name
+            if revision not in ("main", owner.commit):
+                return ("RevisionNotFound", 404), name
+            return (None if (owner.root / name).is_file() else ("EntryNotFound", 404)), name
 
         def _store(self, fault: Fault) -> None:
             parts = urlsplit(self.path)
-            file = owner.root / unquote(parts.path).removeprefix("/blobs/")
             if parse_qs(parts.query).get("Signature") != [owner.signature]:
-                return self._plain(403, {})
-            return self._file(file, {"Accept-Ranges": "bytes"}, fault)
+                self._plain(403, {})
+            else:
+                file = owner.root / unquote(parts.path).removeprefix("/blobs/")
+                self._file(file, {"Accept-Ranges": "bytes"}, fault)
 
         def _plain(self, status: int, headers: dict[str, str]) -> None:
             body = b"" if self.command == "HEAD" else json.dumps({"status": status}).encode()
@@ -234,7 +242,8 @@ def _handler(owner: LoopbackHub, server: str) -> type[BaseHTTPRequestHandler]:
                 begin = int(asked[1])
                 end = min(int(asked[2]) + 1 if asked[2] else size, size)
                 if begin >= end:
-                    return self._plain(416, {"Content-Range": f"bytes */{size}"})
+                    self._plain(416, {"Content-Range": f"bytes */{size}"})
+                    return
                 status = 206
                 headers = {**headers, "Content-Range": f"bytes {begin}-{end - 1}/{size}"}
             headers = {

@@ -32,6 +32,7 @@ from dtvqa_plugin.data.hub import (
 )
 from dtvqa_plugin.data.importing import (
     Annotations,
+    ImageCount,
     ImportReport,
     Mover,
     Progress,
@@ -319,16 +320,16 @@ class _Job:
             if source is not None:
                 self._offer(mover, source, wanted)
             write_annotations(self.store, self.report)
-            self._note_manifest()
+            self._note_manifest(ImportReport(self.store.home, self.report.files))
             if source is not None:
                 mover.move()
             count_present(self.store, self.report, wanted)
             if source is not None:
-                self._note_manifest()
+                self._note_manifest(self.report)
 
-    def _note_manifest(self) -> None:
+    def _note_manifest(self, report: ImportReport) -> None:
         revision = self.hub.commit or self.hub.revision
-        write_manifest(self.store, self.report, revision, f"{self.hub.label}/{ARCHIVE_NAME}")
+        write_manifest(self.store, report, revision, f"{self.hub.label}/{ARCHIVE_NAME}")
 
     # annotations
 
@@ -474,6 +475,8 @@ def _report(store: Store, choice: Choice) -> ImportReport:
         part = _stored(store, file)
         for image, subset in (part.images(subsets) if part else {}).items():
             wanted.setdefault(image, (split, subset))
+    for key in wanted.values():
+        report.images.setdefault(key, ImageCount()).expected += 1
     count_present(store, report, wanted)
     return report
 

@@ -124,8 +124,6 @@ def import_release(
         sources = _open_sources(root, stack)
         offered = offers(sources, wanted)
         with store.lock(lock_timeout):
-            for key in wanted.values():
-                report.images.setdefault(key, ImageCount()).expected += 1
             mover = Mover(store, report, wanted, skip_bad, progress)
             mover.plan(offered)
             mover.move()
@@ -352,6 +350,8 @@ class Mover:
         self.done = 0
         self.total = 0
         self.checks: Checks = {}
+        for key in wanted.values():
+            report.images.setdefault(key, ImageCount()).expected += 1
         self._stored: set[str] = set()
         self._todo: list[Offer] = []
 
@@ -413,6 +413,7 @@ class Mover:
             self.report.bad.append(str(error))
             self._advance(member.size - (self.done - before))
             return
+        self.checks[member.image] = (member.size, crc32)
         count = self.report.images[self.wanted[member.image]]
         if replaces:
             count.replaced += 1

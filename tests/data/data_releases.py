@@ -108,13 +108,13 @@ def make_zip(
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Every file under ``root`` but the lock, with its content."""
+    """Every file under ``root`` but the lock and the checksums, with its content."""
     if not root.exists():
         return {}
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and path.name != ".lock"
+        if path.is_file() and path.name != ".lock" and "checksums" not in path.parts
     }
 
 

@@ -1,0 +1,82 @@
+"""Clients that are processes of their own, with the environment of a user who has set a mirror."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from loopback_hub import LoopbackHub
+
+CLIENT = Path(__file__).with_name("client.py")
+COMMAND = "from dtvqa_plugin.cli import main; main()"
+
+
+def environment(hub: LoopbackHub | str, home: Path, **more: str) -> dict[str, str]:
+    """What a user sets to fetch from another endpoint; nothing else of the hub's settings."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HF_", "HUGGING", "DTVQA_", "TRANSFORMERS_"))
+        and not name.lower().endswith("_proxy")
+    }
+    url = hub if isinstance(hub, str) else hub.url
+    return {
+        **kept,
+        "HF_ENDPOINT": url,
+        "HF_HOME": str(home.parent / "hf-home"),
+        "HF_HUB_DOWNLOAD_TIMEOUT": "2",
+        "HF_HUB_ETAG_TIMEOUT": "2",
+        "DTVQA_HOME": str(home),
+        **more,
+    }
+
+
+def fetching(hub: LoopbackHub | str, home: Path, /, **options: Any) -> subprocess.Popen[str]:
+    """Start a fetch in a process of its own (`client`). ``env`` adds to its environment."""
+    more = options.pop("env", {})
+    return subprocess.Popen(
+        [sys.executable, str(CLIENT), json.dumps(options)],
+        env=environment(hub, home, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(process: subprocess.Popen[str], timeout: float = 60) -> dict[str, Any]:
+    """What the client said, with what it wrote to standard error under ``stderr``."""
+    out, err = process.communicate(timeout=timeout)
+    assert out.strip(), err
+    result: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return {**result, "stderr": err, "stdout": out}
+
+
+def fetch(hub: LoopbackHub | str, home: Path, /, **options: Any) -> dict[str, Any]:
+    """Fetch in a process of its own and wait for it."""
+    return finished(fetching(hub, home, **options))
+
+
+def dtvqa(
+    hub: LoopbackHub | str, home: Path, *arguments: str, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the ``dtvqa`` command."""
+    return subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments],
+        env=environment(hub, home, **more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    """Every file of a store except its lock, by relative path."""
+    return {
+        path.relative_to(home).as_posix(): path.read_bytes()
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and path.name != ".lock"
+    }
