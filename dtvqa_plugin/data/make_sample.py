@@ -1,8 +1,9 @@
 """Draw the embedded sample ``dtvqa_mini``: ``python -m dtvqa_plugin.data.make_sample --out DIR``.
 
 The output is the released layout: ``test/DT_mini.json`` and ``image/<subset>/test/*``, with
-``transcripts.json`` (the words drawn on each image) and a notice beside them. The same fonts, Pillow and
-numpy give the same bytes. Nothing but Pillow, numpy and the standard library is imported here.
+``transcripts.json`` (the words drawn on each image) and a notice beside them. The same fonts,
+Pillow and numpy give the same bytes. Beside its own drawings the script imports only Pillow, numpy
+and the standard library.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter
 from . import effects
 from .effects import Lens, Quad
 from .fonts import FontBook
-from .page import Page
+from .page import Page, photo
 from .sheet import Color, Sheet, ask
 
 SUBSET = "MiniNutrCap"
@@ -31,20 +31,6 @@ def barcode(
         x += width + size / 8 * int(rng.integers(1, 4))
     font = fonts("hack", size * 1.3)
     sheet.text(((left + right) / 2, bottom - size * 0.15), digits, font, anchor="mb")
-
-
-def _canvas(texture: Image.Image) -> Sheet:
-    sheet = Sheet(*texture.size)
-    sheet.replace(texture)
-    return sheet
-
-
-def _finish(
-    sheet: Sheet, texts: list[str], size: tuple[int, int], lens: Lens, rng: np.random.Generator
-) -> Sheet:
-    sheet.replace(effects.photograph(sheet.image, size, lens, rng))
-    sheet.texts = texts
-    return sheet
 
 
 # --- 1: a carton with the panel used in the United States ---------------------------------------
@@ -170,7 +156,7 @@ def _granola_side(fonts: FontBook) -> Sheet:
 def _carton(fonts: FontBook) -> Sheet:
     rng = np.random.default_rng(21)
     panel = _granola_side(fonts)
-    table = _canvas(effects.planks(2200, 1800, (143, 101, 66), rng, 300))
+    table = Sheet.of(effects.planks(2200, 1800, (143, 101, 66), rng, 300))
     front = effects.rotated_quad((1085, 900), 1820, 1600, -2.6, 0.035)
     _, b, c, _ = front
     effects.soft_shadow(table.image, front, 40, 0.75, (60, 55))
@@ -181,7 +167,8 @@ def _carton(fonts: FontBook) -> Sheet:
     lit = effects.lit_from(table.image, (0.28, 0.18), 0.75, 0.62, 1.12)
     table.replace(lit)
     lens = Lens(blur=0.75, noise=3.5, vignette=0.3, warmth=0.55)
-    return _finish(table, panel.texts, (1100, 900), lens, rng)
+    table.texts = panel.texts
+    return photo(table, (1100, 900), lens, rng)
 
 
 # --- 2: a crisp bag with the European table -----------------------------------------------------
@@ -282,13 +269,14 @@ def _bag(fonts: FontBook) -> Sheet:
     cloth = effects.flat(2000, 2000, (196, 178, 152))
     cloth = effects.grain(cloth, 14, 260, rng)
     weave = np.indices((2000, 2000)).sum(axis=0) % 8 < 4
-    scene = _canvas(effects.to_image((cloth - 7 * weave[..., None]).astype(np.float32)))
+    scene = Sheet.of(effects.to_image((cloth - 7 * weave[..., None]).astype(np.float32)))
     quad = effects.rotated_quad((1000, 1000), 1740, 1760, 3.2, -0.03)
     effects.soft_shadow(scene.image, quad, 36, 0.7, (-34, 40))
     effects.warp_onto(scene.image, foil, quad)
     scene.replace(effects.lit_from(scene.image, (0.8, 0.25), 0.7, 0.68, 1.12))
     lens = Lens(blur=0.8, noise=3.2, vignette=0.3, warmth=-0.25, contrast=1.03)
-    return _finish(scene, print_.texts, (1000, 1000), lens, rng)
+    scene.texts = print_.texts
+    return photo(scene, (1000, 1000), lens, rng)
 
 
 # --- 3: a jar with the Australian panel ---------------------------------------------------------
@@ -368,7 +356,7 @@ def _jar(fonts: FontBook) -> Sheet:
     rng = np.random.default_rng(55)
     label = _jar_label(fonts)
     wall = effects.to_pixels(effects.gradient(2200, 1800, (201, 205, 196), (170, 176, 168)))
-    scene = _canvas(effects.to_image(effects.grain(wall, 6, 500, rng)))
+    scene = Sheet.of(effects.to_image(effects.grain(wall, 6, 500, rng)))
     # White tiles behind, a stone worktop in front.
     for x in range(-100, 2200, 420):
         scene.line([(x, 0), (x, 1330)], (150, 154, 148), 9)
@@ -408,7 +396,8 @@ def _jar(fonts: FontBook) -> Sheet:
     scene.replace(scene.image.rotate(1.4, Image.Resampling.BICUBIC, fillcolor=(120, 122, 118, 255)))
     scene.replace(scene.image.crop((40, 40, 2160, 1760)))
     lens = Lens(blur=0.6, noise=3.4, vignette=0.35, warmth=0.2, contrast=1.04)
-    return _finish(scene, label.texts, (1110, 900), lens, rng)
+    scene.texts = label.texts
+    return photo(scene, (1110, 900), lens, rng)
 
 
 # --- 4: a drink carton with the bilingual Canadian panel, in dim light --------------------------
@@ -487,7 +476,7 @@ def _oat_carton(fonts: FontBook) -> Sheet:
     front.text((380, 1230), "boisson d'avoine", fonts("cabin", 64), "#2f6f5b", "mm")
     front.text((380, 1420), "0 g lactose", fonts("cabin-bold", 60), "#17372d", "mm")
     shelf = effects.to_pixels(effects.gradient(1900, 2100, (66, 60, 58), (38, 34, 34)))
-    scene = _canvas(effects.to_image(effects.grain(shelf, 14, 300, rng)))
+    scene = Sheet.of(effects.to_image(effects.grain(shelf, 14, 300, rng)))
     for x, color in ((-60, (92, 60, 50)), (1640, (50, 66, 90)), (1300, (104, 92, 54))):
         scene.rect((x, 260, x + 330, 1840), color)
     wood = effects.planks(1900, 300, (104, 76, 54), rng, 300)
@@ -508,7 +497,8 @@ def _oat_carton(fonts: FontBook) -> Sheet:
     scene.replace(effects.lit_from(scene.image, (0.42, 0.3), 0.85, 0.56, 1.1))
     scene.replace(scene.image.rotate(-2.2, Image.Resampling.BICUBIC).crop((70, 70, 1700, 2030)))
     lens = Lens(blur=0.65, noise=3.2, vignette=0.35, warmth=0.35, motion=2)
-    return _finish(scene, panel.texts + front.texts, (915, 1100), lens, rng)
+    scene.texts = panel.texts + front.texts
+    return photo(scene, (915, 1100), lens, rng)
 
 
 PAGES = (

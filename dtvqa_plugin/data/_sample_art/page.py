@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from . import effects
+from .effects import Lens
 from .fonts import FontBook
 from .sheet import Question, Sheet
 
@@ -33,3 +37,9 @@ class Page:
     def image_path(self) -> str:
         """Where the image lies, relative to the sample's folder."""
         return f"image/{self.subset}/test/{self.file}"
+
+
+def photo(scene: Sheet, size: tuple[int, int], lens: Lens, rng: np.random.Generator) -> Sheet:
+    """Photograph a finished scene, keeping its texts."""
+    scene.replace(effects.photograph(scene.image, size, lens, rng))
+    return scene

@@ -9,22 +9,11 @@ from . import effects
 from .effects import Lens, Quad
 from .fonts import FontBook
 from .nutrition import barcode
-from .page import Page
+from .page import Page, photo
 from .sheet import Color, Sheet, ask
 
 SUBSET = "MiniProdCap"
 _KIND = "Product Picture (sample)"
-
-
-def _canvas(texture: Image.Image) -> Sheet:
-    sheet = Sheet(*texture.size)
-    sheet.replace(texture)
-    return sheet
-
-
-def _photo(sheet: Sheet, size: tuple[int, int], lens: Lens, rng: np.random.Generator) -> Sheet:
-    sheet.replace(effects.photograph(sheet.image, size, lens, rng))
-    return sheet
 
 
 def _leaf(sheet: Sheet, at: tuple[float, float], size: float, degrees: float, color: Color) -> None:
@@ -61,7 +50,7 @@ def _tea_label(fonts: FontBook) -> Sheet:
 
 def _tea(fonts: FontBook) -> Sheet:
     rng = np.random.default_rng(101)
-    sheet = _canvas(effects.gradient(1800, 1800, (246, 243, 232), (219, 226, 206)))
+    sheet = Sheet.of(effects.gradient(1800, 1800, (246, 243, 232), (219, 226, 206)))
     hills = Sheet(1800, 1800)
     for base, tall, tone in ((1020, 360, 60), (1180, 300, 95), (1330, 220, 130)):
         ridge = effects.cloud_noise(1800, 4, 520, rng)[0] * tall
@@ -117,7 +106,7 @@ def _tea(fonts: FontBook) -> Sheet:
     sheet.text((130, 1326), "前500名加赠茶则一把", fonts("hei", 54), "#ffe9b8")
     sheet.text((94, 1470), "服务热线 0600-555-0127", fonts("hei-bold", 50), "#12392b")
     sheet.text((94, 1546), "24小时内发货 · 七天无理由退换", fonts("hei", 42), "#40604f")
-    return _photo(sheet, (900, 900), Lens(0.4, 1.6, 0.08), rng)
+    return photo(sheet, (900, 900), Lens(0.4, 1.6, 0.08), rng)
 
 
 # --- 2: the parameter page of a snack, with its bag ---------------------------------------------
@@ -216,7 +205,7 @@ def _snack(fonts: FontBook) -> Sheet:
     sheet.text((1455, 1362), "两件", fonts("hei-bold", 60), "white", "ma")
     sheet.text((1455, 1432), "85折", fonts("smiley", 120), "#ffe45c", "ma")
     sheet.text((1455, 1650), "15% OFF", fonts("roboto-bold", 44), "white", "mm")
-    return _photo(sheet, (900, 900), Lens(0.35, 1.2, 0.0), rng)
+    return photo(sheet, (900, 900), Lens(0.35, 1.2, 0.0), rng)
 
 
 # --- 3: the back of a charger's box -------------------------------------------------------------
@@ -293,7 +282,7 @@ def _charger_front(fonts: FontBook) -> Sheet:
 def _charger(fonts: FontBook) -> Sheet:
     rng = np.random.default_rng(303)
     desk = effects.planks(1900, 2100, (186, 164, 138), rng, 420)
-    scene = _canvas(effects.shade(desk, 1.05))
+    scene = Sheet.of(effects.shade(desk, 1.05))
     back, front = _charger_back(fonts), _charger_front(fonts)
     edge_top, edge_bottom = (520.0, 176.0), (536.0, 1970.0)
     back_quad: Quad = (edge_top, (1736, 250), (1700, 1846), edge_bottom)
@@ -311,7 +300,7 @@ def _charger(fonts: FontBook) -> Sheet:
     )
     scene.replace(effects.lit_from(scene.image, (0.65, 0.3), 0.8, 0.7, 1.06))
     lens = Lens(0.6, 3.0, 0.3, warmth=0.15)
-    return _photo(scene, (950, 1050), lens, rng)
+    return photo(scene, (950, 1050), lens, rng)
 
 
 # --- 4: shampoo bottle, back label --------------------------------------------------------------
@@ -392,7 +381,7 @@ def _shampoo(fonts: FontBook) -> Sheet:
             color = (int(206 + tone), int(176 + tone), int(164 + tone))
             tiles.rect((x + 5, y + 5, x + 220, y + 220), color, radius=10)
     tiles.replace(effects.to_image(effects.grain(effects.to_pixels(tiles.image), 9, 400, rng)))
-    scene = _canvas(tiles.image.filter(ImageFilter.GaussianBlur(11)))
+    scene = Sheet.of(tiles.image.filter(ImageFilter.GaussianBlur(11)))
     shelf = effects.gradient(1800, 330, (240, 236, 230), (198, 190, 182))
     scene.image.paste(shelf.filter(ImageFilter.GaussianBlur(4)), (0, 1870))
     label = _shampoo_label(fonts)
@@ -416,7 +405,7 @@ def _shampoo(fonts: FontBook) -> Sheet:
     )
     scene.replace(effects.lit_from(scene.image, (0.35, 0.25), 0.9, 0.74, 1.08))
     scene.replace(scene.image.rotate(1.6, Image.Resampling.BICUBIC).crop((60, 60, 1740, 2140)))
-    return _photo(scene, (880, 1090), Lens(0.55, 2.6, 0.28, warmth=0.1), rng)
+    return photo(scene, (880, 1090), Lens(0.55, 2.6, 0.28, warmth=0.1), rng)
 
 
 PAGES = (

@@ -39,6 +39,13 @@ class Sheet:
         self.texts: list[str] = []
         self.draw = ImageDraw.Draw(self.image)
 
+    @classmethod
+    def of(cls, image: Image.Image) -> Sheet:
+        """A sheet that begins as a copy of ``image``."""
+        sheet = cls(1, 1)
+        sheet.replace(image)
+        return sheet
+
     @property
     def width(self) -> int:
         return self.image.width

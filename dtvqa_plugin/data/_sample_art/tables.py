@@ -512,9 +512,9 @@ PAGES = (
         _season,
         (
             ask(
-                "Which game had the highest attendance?",
-                "at Sun Valley Comets",
+                "Against which opponent was the attendance highest?",
                 "Sun Valley Comets",
+                "at Sun Valley Comets",
             ),
             ask(
                 "What was the result of the game against Redwater Storm?",
