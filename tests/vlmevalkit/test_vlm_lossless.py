@@ -29,7 +29,9 @@ LINK = next(text for text in LONG if text.startswith("https"))
 CUT = {text for text in LONG if len(text) > 32_767}
 TRACELESS = {"=a}", "_x005F_x000D_"}
 """What xlsx changes without leaving a sign of it."""
-DESTROYED = TRACELESS | CUT | {LINK, "file:///etc/passwd"}
+DESTROYED = TRACELESS | CUT | {LINK}
+FILE_LINK = {"file:///etc/passwd"}
+"""Newer releases of the xlsx writer make a link of it and change its slashes; older ones do not."""
 ANSWERS = [[text.strip() or "word"] for text in PREDICTIONS]
 
 
@@ -67,8 +69,8 @@ def test_fresh_run_and_rerun(suffix: str, tmp_path: Path, monkeypatch: pytest.Mo
 
     summary, questions = evaluated(dataset, path)
     assert [question["raw_prediction"] for question in questions] == PREDICTIONS
-    destroyed = len(DESTROYED) if suffix == "xlsx" else 0
-    assert summary["file"]["recovered"] == destroyed
+    recovered = summary["file"]["recovered"]
+    assert recovered - len(DESTROYED) in (0, 1) if suffix == "xlsx" else recovered == 0
     assert summary["scores"]["Overall"]["failed"] == 2
 
     again = DTVQADataset("DTVQA")
@@ -80,7 +82,7 @@ def test_fresh_run_and_rerun(suffix: str, tmp_path: Path, monkeypatch: pytest.Mo
     if suffix != "xlsx":
         assert changed == set()
         return
-    assert changed == DESTROYED
+    assert changed - FILE_LINK == DESTROYED
     assert summary["file"]["losses"] >= len(DESTROYED - TRACELESS - {LINK})
     assert summary["file"]["blank_cells"] == len({LINK, ""})
 
@@ -111,7 +113,7 @@ def test_file_alone(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (lost, counted) == (set(), set())
         assert summary["remarks"][0].startswith("8 of 101 questions got no answer")
         return
-    assert lost == DESTROYED
+    assert lost - FILE_LINK == DESTROYED
     assert DESTROYED - TRACELESS - {LINK} <= counted
     assert summary["file"]["losses"] == len(counted)
     assert summary["file"]["blank_cells"] == len({LINK, ""})

@@ -1,0 +1,244 @@
+"""One truth in two hosts: equal scores for equal predictions, equal requests for equal questions."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("vlmeval")
+pytest.importorskip("lmms_eval")
+
+import pandas
+from awkward import PREDICTIONS
+from canned import CannedModel
+from lmms_eval import evaluator
+from lmms_eval.api.metrics import mean
+from lmms_eval.api.model import lmms
+from lmms_eval.loggers import EvaluationTracker
+from lmms_eval.tasks import TaskManager
+from loopback import LoopbackOpenAI, image_of, parts, text_of
+from PIL import Image
+from vlm_host import infer, prediction_file
+from vlm_release import write_release
+from vlmeval.inference import infer_data_job
+from vlmeval.smp import dump
+
+from dtvqa_plugin.data.images import load_rgb
+from dtvqa_plugin.hosts.lmms_eval.task import process_results
+from dtvqa_plugin.hosts.vlmevalkit import register
+from dtvqa_plugin.hosts.vlmevalkit.host import need_host
+from dtvqa_plugin.metrics import prepare
+from dtvqa_plugin.subsets import SUBSETS
+
+register()
+
+from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
+
+KEYS = ("accanls", "anls", "acc")
+HEADINGS = ("AccANLS", "ANLS", "Acc")
+SAME = (*KEYS, "unanswered")
+FORMATS = ["tsv", "xlsx", "json"] if need_host().honours_pred_format else ["xlsx"]
+
+
+def evaluated(dataset: DTVQADataset, path: Path) -> tuple[pandas.DataFrame, list[dict[str, Any]]]:
+    frame = dataset.evaluate(str(path)).set_index("Subset")
+    lines = path.with_name(f"{path.stem}_questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return frame, [json.loads(line) for line in lines]
+
+
+def test_all_golden_vectors(
+    shared_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with gzip.open(shared_dir / "golden" / "scores.jsonl.gz", "rt", encoding="utf-8") as handle:
+        golden = [json.loads(line) for line in handle]
+    assert len(golden) == 12_000
+    release = write_release(tmp_path / "DT-VQA", [row["answers"] for row in golden])
+    monkeypatch.setenv("DTVQA_HOME", str(release))
+    dataset = DTVQADataset("DTVQA")
+    path = tmp_path / "golden_DTVQA.tsv"
+    predictions = [row["prediction"] for row in golden]
+    dump(pandas.DataFrame({"index": dataset.data["index"], "prediction": predictions}), str(path))
+    frame, ours = evaluated(dataset, path)
+
+    theirs = [
+        process_results({**question, "question_id": question["question_id"]}, [prediction])
+        for question, prediction in zip(ours, predictions, strict=True)
+    ]
+    for key in SAME:
+        assert [question[key] for question in ours] == [sample[key] for sample in theirs]
+    assert [{k: q[k] for k in s["dtvqa"]} for q, s in zip(ours, theirs, strict=True)] == [
+        sample["dtvqa"] for sample in theirs
+    ]
+    for subset in SUBSETS:
+        rows = [s for s in theirs if s["dtvqa"]["subset"] == subset]
+        wanted = [mean([row[key] for row in rows]) * 100 for key in KEYS]
+        assert list(frame.loc[subset, list(HEADINGS)]) == wanted
+    wanted = [mean([row[key] for row in theirs]) * 100 for key in KEYS]
+    assert list(frame.loc["Overall", list(HEADINGS)]) == wanted
+    as_released = [
+        (question, row)
+        for question, row in zip(ours, golden, strict=True)
+        if prepare(row["prediction"]).text == row["prediction"]
+    ]
+    assert len(as_released) > 10_000
+    for question, row in as_released:
+        assert [question[key] for key in KEYS] == [row[key] for key in KEYS]
+
+
+class CannedLmms(lmms):  # type: ignore[misc]  # the host ships no types
+    """An lmms-eval model that says what it is told to, by question."""
+
+    is_simple = True
+
+    def __init__(self, answers: dict[str, str]) -> None:
+        super().__init__()
+        self.answers = answers
+
+    def generate_until(self, requests: Sequence[Any]) -> list[str]:
+        return [self.answers[request.args[0]] for request in requests]
+
+    def loglikelihood(self, requests: Sequence[Any]) -> list[tuple[float, bool]]:
+        raise NotImplementedError
+
+    def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
+        raise NotImplementedError
+
+
+@functools.cache
+def task_manager() -> TaskManager:
+    return TaskManager()
+
+
+def lmms_run(model: Any, tasks: list[str], **options: Any) -> dict[str, Any]:
+    results = evaluator.simple_evaluate(
+        model=model, tasks=tasks, batch_size=1, task_manager=task_manager(), **options
+    )
+    assert isinstance(results, dict)
+    return results
+
+
+@pytest.fixture
+def awkward_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    answers = [[text.strip() or "word", "x"] for text in PREDICTIONS]
+    home = write_release(tmp_path / "DT-VQA", answers)
+    monkeypatch.setenv("DTVQA_HOME", str(home))
+    return home
+
+
+def test_awkward_predictions_through_each_hosts_own_files(
+    awkward_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {f"Question {n}?": text for n, text in enumerate(PREDICTIONS)}
+    tasks = [f"dtvqa_{subset.task}" for subset in SUBSETS.values()]
+    results = lmms_run(CannedLmms(answers), tasks, log_samples=True)
+    tracker = EvaluationTracker(output_path=str(tmp_path / "lmms"))
+    tracker.date_id, tracker.general_config_tracker.model_name_sanitized = "run", "canned"
+    theirs = {}
+    for task in tasks:
+        tracker.save_results_samples(task, results["samples"][task])
+        (path,) = (tmp_path / "lmms").rglob(f"*samples_{task}.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines():
+            sample = json.loads(line)
+            theirs[sample["dtvqa"]["question_id"]] = sample
+    assert len(theirs) == len(PREDICTIONS)
+
+    for suffix in FORMATS:
+        monkeypatch.setenv("PRED_FORMAT", suffix)
+        dataset = DTVQADataset("DTVQA")
+        folder = tmp_path / suffix
+        folder.mkdir()
+        infer_data_job(CannedModel(answers), str(folder), "canned", dataset)
+        frame, ours = evaluated(dataset, prediction_file(folder, "canned", "DTVQA"))
+        for question in ours:
+            sample = theirs[question["question_id"]]
+            assert {key: question[key] for key in SAME} == {key: sample[key] for key in SAME}
+            assert question["prediction"] == sample["dtvqa"]["prediction"]
+        for subset in SUBSETS.values():
+            row = results["results"][f"dtvqa_{subset.task}"]
+            wanted = [row[f"{key},none"] * 100 for key in KEYS]
+            assert list(frame.loc[subset.name, list(HEADINGS)]) == wanted
+
+
+def both_hosts(
+    tasks: list[str], dataset_name: str, tmp_path: Path
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The requests that each host sent, by text."""
+    with LoopbackOpenAI(lambda request: "7") as server:
+        options = f"model_version=loopback,base_url={server.url},api_key=none"
+        lmms_run("openai", tasks, model_args=options)
+        from_lmms = {text_of(request): request for request in server.requests}
+        assert len(from_lmms) == server.count
+    with LoopbackOpenAI(lambda request: "7") as server:
+        infer(DTVQADataset(dataset_name), server, tmp_path / "vlm", img_detail="high")
+        from_vlm = {text_of(request): request for request in server.requests}
+        assert len(from_vlm) == server.count
+    return from_lmms, from_vlm
+
+
+def pixels(image: Image.Image) -> np.ndarray[Any, np.dtype[np.int16]]:
+    return np.asarray(image.convert("RGB"), dtype=np.int16)
+
+
+@pytest.mark.parametrize("prompt", ["", "_PROMPTED"])
+def test_same_requests(prompt: str, small_home: Path, tmp_path: Path) -> None:
+    tasks = [f"dtvqa_{subset.task}{prompt.lower()}" for subset in SUBSETS.values()]
+    from_lmms, from_vlm = both_hosts(tasks, f"DTVQA{prompt}", tmp_path)
+    dataset = DTVQADataset(f"DTVQA{prompt}")
+    assert set(from_lmms) == set(from_vlm) == set(dataset.data["question"])
+    for request in (*from_lmms.values(), *from_vlm.values()):
+        assert [kind for kind, _ in parts(request)] == ["image", "text"]
+
+
+def test_same_requests_on_the_real_questions_whose_images_are_here(
+    shared_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("test", "image"):
+        (home / name).symlink_to(shared_dir / "hub" / "DT-VQA" / name)
+    monkeypatch.setenv("DTVQA_HOME", str(home))
+    monkeypatch.setenv("DTVQA_ALLOW_PARTIAL", "1")
+    dataset = DTVQADataset("DTVQA_DTTabShot")
+    assert len(dataset) == 146
+    with LoopbackOpenAI(lambda request: "7") as server:
+        options = f"model_version=loopback,base_url={server.url},api_key=none"
+        lmms_run("openai", ["dtvqa_tabshot"], model_args=options)
+        from_lmms = sorted(server.requests, key=text_of)
+    with LoopbackOpenAI(lambda request: "7") as server:
+        infer(dataset, server, tmp_path / "vlm", img_detail="high")
+        from_vlm = sorted(server.requests, key=text_of)
+
+    assert [text_of(request) for request in from_lmms] == sorted(dataset.data["question"])
+    assert [text_of(request) for request in from_vlm] == sorted(dataset.data["question"])
+    paths: dict[str, set[str]] = {}
+    for row in dataset.data.itertuples():
+        paths.setdefault(row.question, set()).add(row.image_path)
+    worst = 0.0
+    for mine, other in zip(from_vlm, from_lmms, strict=True):
+        assert [kind for kind, _ in parts(mine)] == ["image", "text"]
+        assert [kind for kind, _ in parts(other)] == ["image", "text"]
+        if len(paths[text_of(mine)]) > 1:
+            continue  # the same question about several tables: no telling which request is whose
+        (path,) = paths[text_of(mine)]
+        source = pixels(load_rgb(path))
+        # What we hand over: the very pixels. What the hosts send on: lmms-eval a PNG,
+        # VLMEvalKit's API classes a JPEG of quality 75, at least 100 pixels on each side.
+        assert np.array_equal(pixels(Image.open(path)), source)
+        assert np.array_equal(pixels(Image.open(io.BytesIO(image_of(other)))), source)
+        sent = Image.open(io.BytesIO(image_of(mine)))
+        assert sent.format == "JPEG"
+        if min(source.shape[:2]) < 100:
+            assert min(sent.size) >= 99
+            continue
+        seen = pixels(sent)
+        assert seen.shape == source.shape
+        worst = max(worst, float(np.abs(seen - source).mean()))
+    assert worst < 4.0
