@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -45,7 +46,7 @@ def _shared(command: Command) -> Command:
             ),
             click.option(
                 "--tau",
-                type=float,
+                type=click.FloatRange(0, 1, min_open=True),
                 default=DEFAULT_TAU,
                 show_default=True,
                 help="ANLS threshold.",
@@ -326,10 +327,9 @@ def _print(show: Callable[[Console], None], output: Path | None) -> None:
     if output is None:
         show(Console(highlight=False, markup=False))
         return
-    console = Console(record=True, quiet=True, width=100, highlight=False, markup=False)
-    with console.capture():
-        show(console)
-    _write(console.export_text(), output)
+    text = io.StringIO()
+    show(Console(file=text, width=100, color_system=None, highlight=False, markup=False))
+    _write(text.getvalue(), output)
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -360,8 +360,9 @@ def to_csv(tables: Sequence[ResultTable]) -> str:
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would run as a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    """Text without control characters, an apostrophe before what would run as a formula."""
+    text = "".join(char if char.isprintable() else " " for char in text)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
 def to_json(document: object) -> str:

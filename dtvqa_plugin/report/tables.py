@@ -34,8 +34,9 @@ FEW_IMAGES = 30
 class Row:
     """One row. ``cells`` maps (part, metric) to a figure with its interval, all 0-100.
 
-    ``counts`` and ``images`` are the numbers of questions and images by part, ``missing`` those that the run lacks in the
-    same parts. Published rows have an interval of None, no counts, and a source.
+    ``counts`` and ``images`` are the numbers of questions and images by part, ``missing`` the
+    number that the run lacks in these parts. Published rows have an interval of None, no counts,
+    and a source.
     """
 
     name: str

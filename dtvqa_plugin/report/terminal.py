@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -134,7 +135,14 @@ def _table(
 
 
 def _grid(header: Sequence[str], left: int, title: str = "") -> Table:
-    shown = Table(title=_plain(title) if title else None, title_justify="left", title_style="bold")
+    shown = Table(
+        title=_plain(title) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for place, name in enumerate(header):
         shown.add_column(_plain(name), justify="left" if place < left else "right")
     return shown

@@ -1,0 +1,40 @@
+"""Runs made up for tests of the results room, over the questions of the embedded sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin.data import Record, records
+
+SAMPLE: tuple[Record, ...] = tuple(records("mini"))
+BY_ID: dict[str, Record] = {record.question_id: record for record in SAMPLE}
+
+
+def first_answer(record: Record) -> str:
+    return record.answers[0]
+
+
+def dump(record: Record) -> str:
+    """An output some hundred times as long as the answer that it holds."""
+    return f"{'lorem ipsum ' * 200}{record.answers[0]} and so on"
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def plain_run(
+    path: Path,
+    output: Callable[[Record], str | None] = first_answer,
+    chosen: Iterable[Record] = SAMPLE,
+    **more: Any,
+) -> Path:
+    """A plain JSON Lines run; ``more`` goes into every record."""
+    rows = ({"question_id": r.question_id, "prediction": output(r), **more} for r in chosen)
+    return write_lines(path, rows)

@@ -1,0 +1,174 @@
+"""The commands as a user gives them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from report_runs import SAMPLE, dump, plain_run
+
+from dtvqa_plugin.cli import main
+from dtvqa_plugin.report import parse_signature
+
+
+def dtvqa(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    """Run ``dtvqa``: (exit status, stdout, stderr)."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return plain_run(tmp_path / "right.jsonl", model="right", prompt="none")
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    def output(record: object) -> str:
+        number = SAMPLE.index(record)  # type: ignore[arg-type]
+        return "no" if number % 4 == 0 else SAMPLE[number].answers[0]
+
+    return plain_run(tmp_path / "other.jsonl", output, model="right", prompt="paper")
+
+
+def test_score_prints_table_notes_signature_and_audits(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = dtvqa(capsys, "score", run)
+    assert status == 0
+    for expected in ("not DT-VQA", "100.0", "MiniTabShot", "DTVQA-SAMPLE|", "boundary"):
+        assert expected in out
+    assert "boundary" not in dtvqa(capsys, "score", run, "--no-audits")[1]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [(".md", "### "), (".tex", "% Embedded"), (".csv", "run,condition"), (".json", "{")],
+)
+def test_score_writes_the_format_that_the_name_says(
+    tmp_path: Path, run: Path, capsys: pytest.CaptureFixture[str], suffix: str, start: str
+) -> None:
+    target = tmp_path / f"table{suffix}"
+    status, out, err = dtvqa(capsys, "score", run, "-o", target)
+    assert (status, out) == (0, "")
+    assert str(target) in err
+    assert target.read_text(encoding="utf-8").startswith(start)
+    assert dtvqa(capsys, "score", run, "-o", tmp_path / "table.txt")[0] == 0
+    assert "100.0 [100.0, 100.0]" in (tmp_path / "table.txt").read_text(encoding="utf-8")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_score_warns_of_a_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = dtvqa(capsys, "score", plain_run(tmp_path / "dump.jsonl", dump))
+    assert "‡" in out
+    assert "100% of the Acc hits" in out
+
+
+def test_score_options_reach_the_figures(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--format", "json", "--tau", "0.3", "--resamples", "200", "--seed", "7"]
+    _, out, _ = dtvqa(capsys, "score", run, *options, "--level", "0.9")
+    (table,) = json.loads(out)["tables"]
+    assert table["bootstrap"] == {
+        "resamples": 200,
+        "seed": 7,
+        "level": 0.9,
+        "clustered_by": "image",
+    }
+    assert parse_signature(table["rows"][0]["signature"]).tau == 0.3
+
+
+def test_score_with_a_blank_run(
+    run: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    blank = plain_run(tmp_path / "blank.jsonl", lambda record: "a guess", prompt="blind")
+    _, out, _ = dtvqa(capsys, "score", run, "--blank", blank, "--format", "json")
+    (leak,) = json.loads(out)["leakage"]
+    assert leak["parts"][0]["blank_accanls"] == 0.0
+    assert leak["parts"][0]["needs_reading"] == 64
+    assert "Without reading" in dtvqa(capsys, "score", run, "--blank", blank)[1]
+    assert (
+        "Without reading"
+        in dtvqa(capsys, "score", run, "--blank", blank, "--format", "markdown")[1]
+    )
+
+
+def test_compare(run: Path, other: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = dtvqa(capsys, "compare", run, other, "--flips", "3")
+    assert status == 0
+    assert "+25.0 [" in out
+    assert "16 questions flipped, 16 credited to A only, 0 to B only." in out
+    assert "and 13 more" in out
+    _, text, _ = dtvqa(capsys, "compare", run, other, "--format", "json", "--metric", "all")
+    (comparison,) = json.loads(text)["comparisons"]
+    assert len(comparison["flips"]["accanls"]) == 16
+    assert {row["metric"] for row in comparison["differences"]} == {"anls", "acc", "accanls"}
+    _, text, _ = dtvqa(capsys, "compare", run, other, "--format", "markdown")
+    assert text.count("DTVQA-SAMPLE|") == 2
+
+
+def test_compare_prompts_finds_the_two_conditions_of_a_model(
+    tmp_path: Path, run: Path, other: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = dtvqa(capsys, "compare", "--prompts", run, other)
+    assert status == 0
+    assert out.startswith("A: right [paper]\nB: right [none]\n")
+    assert "-25.0 [" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["score", "absent"], 1, "dtvqa: error: absent: no such file or folder"),
+        (["score"], 2, "Missing argument"),
+        (["score", "RUN", "--tau", "0"], 2, "--tau"),
+        (["score", "RUN", "--published-file", "absent.json"], 1, "absent.json: cannot be read"),
+        (["score", "RUN", "-o", "no/such/folder/x.md"], 1, "cannot be written"),
+        (["score", "RUN", "--resamples", "5"], 2, "--resamples"),
+        (["compare", "RUN"], 2, "takes two runs, or --prompts; got 1"),
+        (["compare", "RUN", "PART"], 1, "different questions"),
+        (["compare", "RUN", "RUN", "-o", "x.csv"], 2, "markdown or json, not csv"),
+        (["power", "RUN"], 2, "two runs or none"),
+        (["power", "--split", "exam"], 1, "no split 'exam'"),
+    ],
+)
+def test_a_wrong_call_is_one_message(
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    status: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    part = plain_run(tmp_path / "part.jsonl", chosen=SAMPLE[:9])
+    given = [{"RUN": str(run), "PART": str(part)}.get(word, word) for word in arguments]
+    ended, out, err = dtvqa(capsys, *given)
+    assert (ended, out) == (status, "")
+    assert message in " ".join(err.split())
+
+
+def test_power_for_assumed_and_for_observed_differences(
+    run: Path, other: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--differing", "0.1", "--image-correlation", "0", "--format", "json"]
+    _, out, _ = dtvqa(capsys, "power", "--split", "mini", *options)
+    rows = {row["part"]: row for row in json.loads(out)["rows"]}
+    assert rows["overall"]["questions"] == 64
+    # d**2 = f**2 (q - d**2) with f = 2.8016 / 8 and q = 0.1.
+    assert rows["overall"]["difference"] == pytest.approx(0.1045, abs=5e-4)
+    _, out, _ = dtvqa(capsys, "power", run, other, "--format", "json")
+    assert json.loads(out)["rows"][0]["basis"] == "right against right, accanls"
+    assert "Smallest difference" in dtvqa(capsys, "power", "--split", "mini")[1]
+
+
+def test_csv_on_standard_output_is_a_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = dtvqa(capsys, "score", run, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) == 15
+    assert {row["value"] for row in rows if row["metric"] == "acc"} == {"100.0"}

@@ -1,0 +1,204 @@
+"""Tables: golden text in each format, whatever a run is called, and the marks they must carry."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from report_runs import SAMPLE, dump, plain_run
+from rich.console import Console
+
+from dtvqa_plugin.data import Record
+from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.report import parse_signature, read_run
+from dtvqa_plugin.report.published import published_rows
+from dtvqa_plugin.report.rendering import (
+    escape_latex,
+    escape_markdown,
+    tables_document,
+    to_csv,
+    to_json,
+    to_latex,
+    to_markdown,
+)
+from dtvqa_plugin.report.tables import ResultTable, result_tables
+from dtvqa_plugin.report.terminal import print_tables
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def half_right(record: Record) -> str:
+    return record.answers[0] if SAMPLE.index(record) % 2 else "no idea"
+
+
+def two_runs(tmp_path: Path) -> list[ResultTable]:
+    """A run that is right every other time, and one that says everything."""
+    paths = [
+        plain_run(tmp_path / "half.jsonl", half_right, model="half_right", prompt="paper"),
+        plain_run(tmp_path / "dump.jsonl", dump, model="dump & co", prompt="none"),
+    ]
+    published = published_rows(GOLDEN / "published.json")
+    return result_tables([read_run(path) for path in paths], published)
+
+
+def terminal_text(tables: Sequence[ResultTable], width: int) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    print_tables(console, tables)
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+RENDERERS: dict[str, Callable[[Sequence[ResultTable]], str]] = {
+    "table.md": to_markdown,
+    "table.tex": to_latex,
+    "table.csv": to_csv,
+    "table.json": lambda tables: to_json(tables_document(tables)),
+    "table-80.txt": lambda tables: terminal_text(tables, 80),
+    "table-260.txt": lambda tables: terminal_text(tables, 260),
+}
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_golden(tmp_path: Path, name: str) -> None:
+    """DTVQA_GOLDEN=write python -m pytest tests/report/test_report_tables.py renews the files."""
+    text = RENDERERS[name](two_runs(tmp_path))
+    # A new version or another edition of the sample leaves the tables as they are.
+    text = re.sub(r"\|v:[^|]*", "|v:VERSION", re.sub(r"\|ann:[^|]*", "|ann:DIGEST", text))
+    path = GOLDEN / name
+    if os.environ.get("DTVQA_GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_the_figures_are_the_means_times_100(tmp_path: Path) -> None:
+    (table,) = two_runs(tmp_path)
+    row = table.rows[0]
+    value, interval = row.cells["overall", "acc"]
+    assert value == 50.0
+    assert interval is not None
+    assert interval.low < 50.0 < interval.high
+    assert row.counts == dict.fromkeys(
+        ("overall", "MiniScene", "MiniNutrCap", "MiniProdCap", "MiniTabShot"), 16
+    ) | {"overall": 64}
+
+
+def test_json_and_csv_hold_the_same_figures_and_a_signature_that_reads_back(
+    tmp_path: Path,
+) -> None:
+    tables = two_runs(tmp_path)
+    document = json.loads(to_json(tables_document(tables)))
+    rows = {row["name"]: row for row in document["tables"][0]["rows"]}
+    for line in csv.DictReader(io.StringIO(to_csv(tables))):
+        figure = rows[line["run"]]["parts"][line["part"]][line["metric"]]
+        assert float(line["value"]) == figure["value"]
+        assert line["low"] == ("" if figure["low"] is None else str(figure["low"]))
+        if not line["source"]:
+            assert parse_signature(line["signature"]).prompt == line["condition"]
+            assert line["signature"] == rows[line["run"]]["signature"]
+
+
+def test_the_sample_is_never_called_dt_vqa(tmp_path: Path) -> None:
+    (table,) = two_runs(tmp_path)
+    assert "not DT-VQA" in table.title
+    assert all(line.startswith("DTVQA-SAMPLE|") for line in table.signatures())
+    # The paper's figures are of the test split: they never stand beside the sample's.
+    runs = [read_run(plain_run(tmp_path / "r.jsonl"))]
+    assert all(row.source is None for row in result_tables(runs, published_rows())[0].rows)
+
+
+def test_exactly_the_two_known_figures_are_published() -> None:
+    figures = {(row.name, row.condition): row.figures for row in published_rows()}
+    assert figures == {
+        ("GPT-4V", "paper"): {"overall": {"accanls": 76.8}},
+        ("Monkey", None): {"overall": {"accanls": 56.6}},
+    }
+    assert all("2405.06706" in row.source for row in published_rows())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", 'list "rows"'),
+        ('{"rows": [1]}', "row 1: not an object"),
+        ('{"rows": [{"name": "x"}]}', '"source" must be a text'),
+        ('{"rows": [{"name": "x", "source": "s"}]}', '"figures" must map'),
+        (
+            '{"rows": [{"name": "x", "source": "s", "figures": {"overall": 5}}]}',
+            "must be an object",
+        ),
+        (
+            '{"rows": [{"name": "x", "source": "s", "figures": {"overall": {"bleu": 5}}}]}',
+            "'bleu' is none of anls, acc, accanls",
+        ),
+        (
+            '{"rows": [{"name": "x", "source": "s", "figures": {"overall": {"acc": 101}}}]}',
+            "from 0 to 100, got 101",
+        ),
+    ],
+    ids=["json", "rows", "object", "source", "figures", "part", "metric", "range"],
+)
+def test_a_published_file_that_is_wrong_is_told(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "published.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message) as caught:
+        published_rows(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_partial_run_is_marked(tmp_path: Path) -> None:
+    paths = [
+        plain_run(tmp_path / "some.jsonl", chosen=SAMPLE[1:]),
+        plain_run(tmp_path / "subset.jsonl", chosen=[r for r in SAMPLE if r.subset == "MiniScene"]),
+        plain_run(tmp_path / "whole.jsonl"),
+    ]
+    (table,) = result_tables([read_run(path) for path in paths])
+    assert [row.label for row in table.rows] == ["some†", "subset†", "whole"]
+    assert ("MiniTabShot", "acc") not in table.rows[1].cells
+    assert any(note.startswith("†") for note in table.notes())
+
+
+HOSTILE = "=cmd|'/c x'!A1 <script>alert(1)</script> \\input{x} $x$ %_^~#& [b]`*\x1b[2J\r\n|"
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_no_name_gets_out_of_its_cell(tmp_path: Path, name: str) -> None:
+    run = read_run(plain_run(tmp_path / "r.jsonl"), name=HOSTILE)
+    text = RENDERERS[name](result_tables([run]))
+    assert "\x1b" not in text
+    assert "\r" not in text or name == "table.csv"
+    if name.endswith(".md"):
+        assert "<script>" not in text
+        (line,) = [line for line in text.splitlines() if line.startswith("| =cmd")]
+        assert line.replace(r"\|", "").count("|") == 19
+    elif name.endswith(".tex"):
+        (line,) = [line for line in text.splitlines() if line.startswith("=cmd")]
+        assert r"\textbackslash{}input\{x\} \$x\$ \%\_\textasciicircum{}" in line
+        comments = [line for line in text.splitlines() if "alert" in line and line != text]
+        assert all(line.startswith(("%", "=cmd")) for line in comments)
+    elif name.endswith(".csv"):
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert {row["run"][:6] for row in rows} == {"'=cmd|"}
+    elif name.endswith(".json"):
+        assert json.loads(text)["tables"][0]["rows"][0]["name"] == HOSTILE
+
+
+@pytest.mark.parametrize(
+    ("escape", "text", "escaped"),
+    [
+        (escape_markdown, "a|b_c*`<x>&\n", r"a\|b\_c\*\`&lt;x&gt;&amp; "),
+        (escape_latex, "50% a_b & {c} #1 ^~\\", None),
+    ],
+    ids=["markdown", "latex"],
+)
+def test_escaping(escape: Callable[[str], str], text: str, escaped: str | None) -> None:
+    expected = escaped or (
+        r"50\% a\_b \& \{c\} \#1 \textasciicircum{}\textasciitilde{}\textbackslash{}"
+    )
+    assert escape(text) == expected
