@@ -13,11 +13,13 @@ from dtvqa_plugin import __version__
 from dtvqa_plugin.errors import DTVQAError
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "data": ("dtvqa_plugin.cli.data:data", "Import the released data and see what is there."),
+    "data": ("dtvqa_plugin.cli.data_remote:data", "Get the released data, see what is there."),
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
     "score": ("dtvqa_plugin.cli.report:score", "Score runs again: the paper's table, audits."),
     "compare": ("dtvqa_plugin.cli.report:compare", "Compare two runs, or the prompt conditions."),
     "power": ("dtvqa_plugin.cli.report:power", "How large a difference the questions can show."),
+    "report": ("dtvqa_plugin.cli.page:report", "Runs side by side in one HTML page."),
+    "stats": ("dtvqa_plugin.cli.stats:stats", "Words, lengths and image sizes of a split."),
     "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Print the lmms-eval task folder."),
     "vlmeval": ("dtvqa_plugin.cli.vlmeval:vlmeval", "Run VLMEvalKit with the DT-VQA datasets."),
     "vlmutil": ("dtvqa_plugin.cli.vlmeval:vlmutil", "Run VLMEvalKit's vlmutil, same datasets."),

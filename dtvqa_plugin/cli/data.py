@@ -1,4 +1,4 @@
-"""``dtvqa data``: import the released data, see what is there and where."""
+"""``dtvqa data``: import the released data, see what is there and where (see `data_remote`)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -23,6 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dtvqa_plugin.data.importing import ImportReport, Progress, import_release
+from dtvqa_plugin.data.portable import import_archive, is_tar
 from dtvqa_plugin.data.released import ARCHIVE_NAME, RELEASED_SPLITS, REPO_ID
 from dtvqa_plugin.data.splits import PARTIAL_VARIABLE
 from dtvqa_plugin.data.status import FileStatus, StoreStatus, store_status
@@ -36,10 +38,11 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 
 @click.group()
 def data() -> None:
-    """Import the released data and see what is there (the store: DTVQA_HOME)."""
+    """Get the released data and see what is there (the store: DTVQA_HOME)."""
 
 
 @data.command("import")
+@click.pass_context
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--split",
@@ -62,6 +65,7 @@ def data() -> None:
 @click.option("--revision", help="Revision of the release, for the manifest.")
 @_JSON
 def import_command(
+    context: click.Context,
     path: Path,
     splits: tuple[str, ...],
     subsets: tuple[str, ...],
@@ -72,26 +76,43 @@ def import_command(
 ) -> None:
     """Copy a release into the store.
 
-    PATH is a folder in the published layout (test/, train/, image/ or image.zip) or such a zip
-    with the annotations beside it or in the store already. Safe to interrupt and to repeat.
+    PATH is a folder in the published layout (test/, train/, image/ or image.zip), such a zip
+    with the annotations beside it or in the store already, or an archive that 'dtvqa data export'
+    wrote (taken whole unless --split is given). Safe to interrupt and to repeat.
     """
+    given = context.get_parameter_source("splits") is not ParameterSource.DEFAULT
     with _bar() as progress:
-        report = import_release(
-            path,
-            splits,
-            subsets or None,
-            strict=strict,
-            skip_bad=skip_bad,
-            revision=revision,
-            progress=progress,
-        )
+        if is_tar(path):
+            report = import_archive(
+                path,
+                splits if given else None,
+                subsets or None,
+                strict=strict,
+                skip_bad=skip_bad,
+                progress=progress,
+            )
+        else:
+            report = import_release(
+                path,
+                splits,
+                subsets or None,
+                strict=strict,
+                skip_bad=skip_bad,
+                revision=revision,
+                progress=progress,
+            )
+    echo_report(report, as_json)
+    if report.bad:
+        sys.exit(1)
+
+
+def echo_report(report: ImportReport, as_json: bool) -> None:
+    """Print what an import or a fetch did."""
     if as_json:
         click.echo(json.dumps(_report_json(report), indent=2))
     else:
         for line in _report_lines(report):
             click.echo(line)
-    if report.bad:
-        sys.exit(1)
 
 
 @data.command()

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dtvqa_plugin.data.annotations import raise_problems
+from dtvqa_plugin.data.annotations import raise_problems, read_bytes
 from dtvqa_plugin.data.checksums import file_crc32, read_checks
 from dtvqa_plugin.data.hub import (
     FetchError,
@@ -45,7 +45,6 @@ from dtvqa_plugin.data.importing import (
 )
 from dtvqa_plugin.data.released import (
     ARCHIVE_NAME,
-    COMBINED_TEST,
     RELEASED_SPLITS,
     AnnotationFile,
     check_split,
@@ -53,7 +52,7 @@ from dtvqa_plugin.data.released import (
 )
 from dtvqa_plugin.data.remote import RemoteZip
 from dtvqa_plugin.data.sources import MemberSource, ZipSource
-from dtvqa_plugin.data.splits import chosen_files, cure, partial_allowed
+from dtvqa_plugin.data.splits import chosen_files, cure, partial_allowed, stored_file
 from dtvqa_plugin.data.store import FileEntry, ImageEntry, Store, explained
 from dtvqa_plugin.errors import DataError
 
@@ -79,6 +78,23 @@ class Choice:
     subsets: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
     images: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        splits: Sequence[str],
+        subsets: Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+        *,
+        images: bool = True,
+    ) -> Choice:
+        """A choice from any sequences; ``None`` stands for all."""
+        return cls(
+            tuple(splits),
+            None if subsets is None else tuple(subsets),
+            None if sources is None else tuple(sources),
+            images,
+        )
 
     def files(self) -> list[tuple[str, AnnotationFile, tuple[str, ...]]]:
         """Split, annotation file and the subsets wanted of it. Raises `DataError`."""
@@ -141,12 +157,7 @@ def fetch_release(
 
     Raises `DataError` (`OfflineError`, `FetchError`) with what is missing and what cures it.
     """
-    choice = Choice(
-        tuple(splits),
-        None if subsets is None else tuple(subsets),
-        None if sources is None else tuple(sources),
-        images,
-    )
+    choice = Choice.of(splits, subsets, sources, images=images)
     store = Store(home)
     lack = lacking(store, choice, recheck)
     if not lack and revision is None:
@@ -215,7 +226,7 @@ def ensure(
     if split not in RELEASED_SPLITS or not auto_fetch():
         return
     names = check_subsets(split, subsets)
-    choice = Choice((split,), names, None if sources is None else tuple(sources), images)
+    choice = Choice.of((split,), names, sources, images=images)
     store = Store(home)
     lack = lacking(store, choice)
     if not lack or store.home in _given_up or offline():
@@ -258,7 +269,7 @@ def auto_fetch() -> bool:
 
 
 @contextmanager
-def progress_bar(what: str = "images") -> Iterator[Progress]:
+def progress_bar(what: str = "images", unit: str = "B") -> Iterator[Progress]:
     """Bytes, rate and time left on standard error; in a log file, a line now and then."""
     from huggingface_hub import utils
     from tqdm import tqdm
@@ -268,7 +279,7 @@ def progress_bar(what: str = "images") -> Iterator[Progress]:
     every = 0.2 if sys.stderr.isatty() else 15.0
     with tqdm(
         desc=what,
-        unit="B",
+        unit=unit,
         unit_scale=True,
         mininterval=every,
         maxinterval=2 * every,
@@ -459,12 +470,11 @@ def _sha_agrees(path: Path, file: HubFile) -> bool:
 
 
 def _stored(store: Store, file: AnnotationFile) -> Annotations | None:
-    for candidate in (file, COMBINED_TEST) if file.split == "test" else (file,):
-        if store.has_annotations(candidate):
-            path = store.annotation_path(candidate)
-            with explained(path, "read"):
-                return parse_annotations(candidate, path.read_bytes(), path, fresh=False)
-    return None
+    used = stored_file(store, file)
+    if used is None:
+        return None
+    path = store.annotation_path(used)
+    return parse_annotations(used, read_bytes(path), path, fresh=False)
 
 
 def _report(store: Store, choice: Choice) -> ImportReport:

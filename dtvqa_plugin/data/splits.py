@@ -107,7 +107,7 @@ def read_split(
     problems: list[Problem] = []
     missing: list[AnnotationFile] = []
     for file, wanted in chosen_files(split, subsets, sources):
-        used = _there(store, file)
+        used = stored_file(store, file)
         if used is None:
             missing.append(file)
             continue
@@ -297,7 +297,7 @@ def chosen_files(
     return [(file, subsets if file.subset is None else (file.subset,)) for file in files]
 
 
-def _there(store: Store, file: AnnotationFile) -> AnnotationFile | None:
+def stored_file(store: Store, file: AnnotationFile) -> AnnotationFile | None:
     """The file in the store that holds ``file``'s records: itself, or DT_test.json for it."""
     if store.has_annotations(file):
         return file

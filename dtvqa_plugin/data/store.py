@@ -172,7 +172,7 @@ class Store:
                 content = path.read_bytes()
             except FileNotFoundError:
                 return Manifest()
-        return _parse_manifest(content, path)
+        return parse_manifest(content, path)
 
     def check_home(self) -> None:
         """Raise `DataError` when something other than a folder stands at ``home``."""
@@ -267,9 +267,8 @@ class Store:
         """Write the manifest, stamped with this plugin's version and the time."""
         manifest.plugin_version = __version__
         manifest.updated = now()
-        text = json.dumps(asdict(manifest), indent=2, ensure_ascii=False, sort_keys=True)
         with self.writing(self.manifest_path, sync=True) as handle:
-            handle.write(text.encode() + b"\n")
+            handle.write(dump_manifest(manifest))
 
 
 def kind(path: Path) -> str | None:
@@ -327,7 +326,14 @@ def explained(path: Path, doing: str, *, in_store: bool = True) -> Iterator[None
         raise DataError(f"{where}: cannot {doing} it: {cure}{other}") from error
 
 
-def _parse_manifest(content: bytes, path: Path) -> Manifest:
+def dump_manifest(manifest: Manifest) -> bytes:
+    """The manifest file's bytes."""
+    text = json.dumps(asdict(manifest), indent=2, ensure_ascii=False, sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def parse_manifest(content: bytes, path: Path) -> Manifest:
+    """Read the manifest file's bytes. Raises `DataError`, with ``path`` for the file."""
     cure = f"move it away and run 'dtvqa data import' again (images stay): {path}"
     try:
         raw: object = json.loads(content.decode())
