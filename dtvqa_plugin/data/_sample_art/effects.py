@@ -98,21 +98,6 @@ def planks(
     return to_image(pixels)
 
 
-def paving(
-    width: int, height: int, color: RGB, rng: np.random.Generator, slab: tuple[int, int]
-) -> Image.Image:
-    """A pavement of rectangular slabs in running bond."""
-    return brick(
-        width, height, color, rng, slab, mortar=(color[0] - 38, color[1] - 38, color[2] - 38)
-    )
-
-
-def asphalt(width: int, height: int, color: RGB, rng: np.random.Generator) -> Image.Image:
-    pixels = grain(flat(width, height, color), 10, width / 3, rng)
-    pixels += rng.normal(0, 9, (height, width, 1)).astype(np.float32)
-    return to_image(pixels)
-
-
 def gradient(width: int, height: int, top: RGB, bottom: RGB) -> Image.Image:
     mix = np.linspace(0, 1, height, dtype=np.float32)[:, None, None]
     pixels = np.array(top, np.float32) * (1 - mix) + np.array(bottom, np.float32) * mix
