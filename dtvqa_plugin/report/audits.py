@@ -22,6 +22,8 @@ BOUNDS = (1.5, 4.0, 16.0)
 VERBOSE_SHARE = 0.1
 """A warning is due when a larger share of hits comes from outputs beyond the last bound."""
 
+_AROUND = 20
+
 MAX_PHRASE_WORDS = 10
 MAX_PHRASE_LENGTH = 80
 """The paper's prompt asks for a word or phrase. All but one of the 1,200 test questions have
@@ -88,11 +90,21 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundaryHit:
+    """An Acc hit inside a longer word or number: ``shown`` is the output around the answer."""
+
+    question_id: str
+    answer: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
-    """All audits of one run."""
+    """All audits of one run. ``boundary_hits`` has one entry for each question of ``boundary``."""
 
     verbosity: Verbosity
     boundary: Finding
+    boundary_hits: tuple[BoundaryHit, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -104,13 +116,25 @@ class Audit:
 def audit(run: Run) -> Audit:
     """Audit a run."""
     hits = [answer for answer in run.answers if answer.acc > 0]
+    inside = tuple(_boundary_hit(answer) for answer in hits if not answer.acc_word)
     boundary = Finding(
         "boundary",
         "Acc hits inside a longer word or number (0g in 10g)",
         len(hits),
-        tuple(answer.question_id for answer in hits if not answer.acc_word),
+        tuple(hit.question_id for hit in inside),
     )
-    return Audit(verbosity(run.answers), boundary, tuple(_findings(run)))
+    return Audit(verbosity(run.answers), boundary, inside, tuple(_findings(run)))
+
+
+def _boundary_hit(answer: ScoredAnswer) -> BoundaryHit:
+    """The output around its matched answer, lower-cased as both are when compared."""
+    matched, text = answer.matched_answer or "", answer.text.lower()
+    start = text.find(matched.lower())
+    if start < 0:  # beyond the part of the text that is kept
+        return BoundaryHit(answer.question_id, matched, "")
+    first, last = max(0, start - _AROUND), start + len(matched) + _AROUND
+    shown = ("…" if first else "") + text[first:last] + ("…" if last < answer.length else "")
+    return BoundaryHit(answer.question_id, matched, shown)
 
 
 # --- verbosity --------------------------------------------------------------------------------

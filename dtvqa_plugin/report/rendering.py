@@ -125,6 +125,17 @@ def finding_cells(found: Audit) -> list[list[str]]:
     return [[item.name, f"{item.count} of {item.of}", item.meaning] for item in found.all_findings]
 
 
+MOST_BOUNDARY_LINES = 10
+
+
+def boundary_lines(found: Audit) -> list[str]:
+    """The first hits inside longer words, one line each, and how many more there are."""
+    hits = found.boundary_hits
+    lines = [f"{hit.question_id}: {hit.answer!r} in {hit.shown!r}" for hit in hits]
+    more = len(hits) - MOST_BOUNDARY_LINES
+    return lines[:MOST_BOUNDARY_LINES] + [f"and {more} more (JSON lists all)"] * (more > 0)
+
+
 DIFFERENCE_HEADER = ("Part", "n", "Images", "A", "B", "A - B", "p", "p (Holm)")
 
 
@@ -401,6 +412,10 @@ def _table_document(table: ResultTable) -> dict[str, Any]:
         "remarks": {
             f"{row.name} [{row.condition}]": list(remarks)
             for row, remarks in zip(table.run_rows, table.remarks, strict=True)
+        },
+        "questions": {
+            f"{row.name} [{row.condition}]": {name: list(ids) for name, ids in oddities.items()}
+            for row, oddities in zip(table.run_rows, table.oddities, strict=True)
         },
         "notes": table.notes(),
     }

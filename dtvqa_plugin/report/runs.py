@@ -190,6 +190,15 @@ class Run:
             benchmark=SAMPLE if self.is_sample else BENCHMARK,
         )
 
+    def oddities(self) -> dict[str, tuple[str, ...]]:
+        """Ids of missing, doubled and failed questions, and the first few unknown ones."""
+        return {
+            "missing": tuple(record.question_id for record in self.missing),
+            "doubled": self.faults.doubled,
+            "failed": tuple(answer.question_id for answer in self.answers if answer.failed),
+            "unknown": self.faults.unknown_ids,
+        }
+
     def remarks(self) -> list[str]:
         """What a reader must know of this run's files, one sentence each; empty if nothing."""
         return list(_remarks(self))
@@ -228,7 +237,8 @@ def _remarks(run: Run) -> Iterator[str]:
         total = len(run.missing) + len(run.answers)
         yield (
             f"partial: {len(run.answers)} of {total} questions "
-            f"({', '.join(f'{part} lacks {count}' for part, count in lacking.items())}); "
+            f"({', '.join(f'{part} lacks {count}' for part, count in lacking.items())}: "
+            f"{_some([record.question_id for record in run.missing])}); "
             "means are over the questions that are there"
         )
     if faults.doubled:

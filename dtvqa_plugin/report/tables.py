@@ -64,7 +64,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A table over one split. ``audits`` and ``remarks`` are aligned with the run rows."""
+    """A table over one split. ``audits``, ``remarks`` and ``oddities`` go with the run rows.
+
+    ``oddities`` maps missing, doubled, failed and unknown to question ids (of the unknown ones
+    the first few).
+    """
 
     title: str
     split: str
@@ -72,6 +76,7 @@ class ResultTable:
     rows: tuple[Row, ...]
     audits: tuple[Audit, ...]
     remarks: tuple[tuple[str, ...], ...]
+    oddities: tuple[Mapping[str, tuple[str, ...]], ...]
     resamples: int
     seed: int
     level: float
@@ -145,6 +150,7 @@ def result_tables(
                 rows=tuple(rows),
                 audits=audits,
                 remarks=tuple(tuple(run.remarks()) for run in chosen),
+                oddities=tuple(run.oddities() for run in chosen),
                 resamples=resamples,
                 seed=seed,
                 level=level,

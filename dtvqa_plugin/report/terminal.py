@@ -21,6 +21,7 @@ from dtvqa_plugin.report.rendering import (
     NO_FIGURE,
     POWER_HEADER,
     VERBOSITY_HEADER,
+    boundary_lines,
     bounds,
     comparison_notes,
     difference_cells,
@@ -90,6 +91,8 @@ def print_audit(console: Console, title: str, found: Audit) -> None:
     """The verbosity table and the counts of one run."""
     console.print(_table(VERBOSITY_HEADER, verbosity_cells(found), 1, title))
     console.print(_table(FINDING_HEADER, finding_cells(found), 3))
+    for line in boundary_lines(found):
+        console.print(_plain(f"  {line}"))
 
 
 def print_comparison(

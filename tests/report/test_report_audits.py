@@ -60,6 +60,20 @@ def test_what_an_output_counts_as(
     assert all(item.question_ids in ((), (question_id,)) for item in findings)
 
 
+def test_boundary_hits_show_where_they_stand(tmp_path: Path) -> None:
+    outputs: dict[str, str | None] = {
+        PRICE: f"{'a' * 30} ¥1680 {'b' * 30}",
+        GOALS: "-105",
+        BOOKSHOP: f"{'c' * 5000}Pennywhistle Bookstore",
+    }
+    hits = {hit.question_id: hit for hit in audit(run_of(tmp_path, outputs)).boundary_hits}
+    assert hits[PRICE].answer == "¥168"
+    assert hits[PRICE].shown == "…" + "a" * 19 + " ¥1680 " + "b" * 18 + "…"
+    assert (hits[GOALS].answer, hits[GOALS].shown) == ("-10", "-105")
+    # Beyond what is kept of an output the place cannot be shown; the question still is.
+    assert hits[BOOKSHOP].shown == ""
+
+
 def test_verbosity_bins_and_the_score_without_long_hits(tmp_path: Path) -> None:
     """Answers of 18 characters in outputs of 18, 27, 28, 72, 288 and 289; one near miss."""
     lengths = [18, 27, 28, 72, 288, 289]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_lmms_evals_own_figures_are_the_recomputed_ones(lmms_output: Path) -> No
 def test_lmms_eval_signatures_say_how_each_run_was_made(lmms_output: Path) -> None:
     runs = by_condition(lmms_output)
     lines = {condition: str(run.signature()) for condition, run in runs.items()}
-    assert all("|host:lmms-eval=" in line for line in lines.values())
+    assert all(f"|host:lmms-eval={version('lmms_eval')}|" in line for line in lines.values())
     assert all("|model:openai(loopback)|gen:" in line for line in lines.values())
     assert all("max_new_tokens=100" in line for line in lines.values())
     assert "|prompt:none|image:original|" in lines["none"]

@@ -128,6 +128,7 @@ def test_missing_questions_are_named_by_subset_and_make_the_run_partial(tmp_path
         r.question_id for r in SAMPLE if r.subset in run.subsets and r not in SAMPLE[3:20]
     ]
     assert run.remarks()[0].startswith("partial: 17 of 32 questions (MiniScene lacks 3, Mini")
+    assert run.oddities()["missing"] == tuple(record.question_id for record in run.missing)
     assert str(run.signature()).endswith("|partial:missing=15")
 
 

@@ -19,6 +19,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,16 @@ def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
         "acc": "containment",
         "tau": DEFAULT_TAU,
         "dtvqa_plugin": __version__,
+        "host_version": _host_version(),
     }
+
+
+def _host_version() -> str:
+    """The version of lmms-eval: results.json has a git revision only, and none in an install."""
+    try:
+        return version("lmms_eval")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def prompts(condition: str) -> dict[str, Any]:
