@@ -109,7 +109,7 @@ class BoxCache:
         temporary = self.directory / f".{key[:16]}-{uuid.uuid4().hex}.tmp"
         try:
             with temporary.open("w", encoding="utf-8") as stream:
-                json.dump(_encode(key, boxes), stream, ensure_ascii=False, separators=(",", ":"))
+                json.dump(_encode(key, boxes), stream, separators=(",", ":"))
             temporary.replace(self.path(key))
         except BaseException:
             temporary.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from dtvqa_plugin.ocr.cache import BoxCache, content_key, default_cache_dir
 
 BOXES = (
     TextBox("净含量：188克", (1.0, 2.5, 90.0, 2.0, 90.0, 20.0, 1.0, 20.5), 0.987),
-    TextBox('"quoted" \\ \u2028 text', (0.0, 30.0, 50.0, 30.0, 50.0, 45.0, 0.0, 45.0), 1.0),
+    TextBox('"quoted" \\ \u2028 \ud800 text', (0.0, 30.0, 50.0, 30.0, 50.0, 45.0, 0.0, 45.0), 1.0),
 )
 KEY = "ab" * 32
 
@@ -124,13 +124,16 @@ def test_a_directory_that_cannot_be_written_costs_one_warning(
     assert "DTVQA_HOME" in caplog.text
 
 
-def test_nothing_but_whole_entries_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     kept = BoxCache(tmp_path, "engine-1")
     kept.put(KEY, BOXES)
-    lone_surrogate = TextBox("\ud800", BOXES[0].quad)
-    with pytest.raises(UnicodeEncodeError):
-        kept.put("cd" * 32, [lone_surrogate])
-    assert [path.name for path in kept.directory.iterdir()] == [f"{KEY}.json"]
+    blocked = "cd" * 32
+    kept.path(blocked).mkdir()
+    kept.put(blocked, BOXES)
+    assert sorted(path.name for path in kept.directory.iterdir()) == [
+        f"{KEY}.json",
+        f"{blocked}.json",
+    ]
 
 
 def test_memory_keeps_the_latest_entries_only(
