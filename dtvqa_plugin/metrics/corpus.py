@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from operator import contains
+from operator import contains, itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -28,6 +28,10 @@ __all__ = ["Aggregate", "CorpusScores", "Diagnostics", "References", "score_corp
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
+
+LENGTHENED = "\u0130"
+"""The one character that is not one character in lower case (a test asks the running Python)."""
+_head = itemgetter(slice(len(FAILURE_PREFIX)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class References:
         ValueError: as `score` does for reference answers, for the first question at fault.
     """
 
-    __slots__ = ("counts", "flat", "is_length_kept", "lowered", "question_ids", "starts")
+    __slots__ = ("counts", "flat", "keep_lengths", "lowered", "question_ids", "starts")
 
     def __init__(
         self, answers: Iterable[Sequence[str]], question_ids: Iterable[str] | None = None
@@ -81,7 +85,7 @@ class References:
             lists, flat = checked, list(chain.from_iterable(checked))
         self.flat = flat
         self.lowered = list(map(str.lower, flat))
-        self.is_length_kept = _is_length_kept(flat, self.lowered)
+        self.keep_lengths = _keep_lengths(flat)
         self.counts: IntArray = np.fromiter(map(len, lists), np.int64, len(lists))
         self.starts: IntArray = np.cumsum(self.counts) - self.counts
 
@@ -220,8 +224,7 @@ def score_corpus(
     if not given:
         raise ValueError("there are no questions to score")
 
-    texts, failed = _texts(given, references)
-    lowered = list(map(str.lower, texts))
+    texts, lowered, failed = _texts(given, references)
     contained, similarity = _compare(texts, lowered, references, tau)
     return CorpusScores(
         references, texts, failed, contained, similarity, cast("list[str] | None", groups)
@@ -245,9 +248,9 @@ def _compare(
     """Whether each answer is contained, and its similarity: 1 - NL if NL < tau, else 0."""
     # An object array repeats references several times faster than a list can.
     repeated = np.repeat(np.array(lowered, dtype=object), references.counts).tolist()
-    contained = np.fromiter(map(contains, repeated, references.lowered), np.bool_, len(repeated))
+    contained = np.frombuffer(bytes(map(contains, repeated, references.lowered)), dtype=np.bool_)
     distances = _distances(references.lowered, repeated, tau)
-    if not (references.is_length_kept and _is_length_kept(texts, lowered)):
+    if not (references.keep_lengths and _keep_lengths(texts)):
         _divide_by_original_lengths(distances, texts, repeated, references, tau)
     return contained, np.where(distances < tau, 1 - distances, 0.0)
 
@@ -292,21 +295,25 @@ def _check_lengths(argument: str, n: int, **others: list[object] | References | 
             )
 
 
-def _texts(given: list[object], references: References) -> tuple[list[str], BoolArray]:
-    """The texts to score, empty where failed, and which of them failed."""
-    if set(map(type, given)) == {str}:
-        texts = cast("list[str]", given)
-        size = len(FAILURE_PREFIX)
-        if not any(text[:size] == FAILURE_PREFIX for text in texts if len(text) >= size):
-            return texts, np.zeros(len(texts), dtype=np.bool_)
+def _texts(given: list[object], references: References) -> tuple[list[str], list[str], BoolArray]:
+    """The texts to score (empty where failed), the same lower-cased, and which of them failed."""
+    texts = cast("list[str]", given)
+    try:
+        lowered = list(map(str.lower, texts))
+    except TypeError:  # not all of them are strings
+        pass
+    else:
+        if FAILURE_PREFIX not in map(_head, texts):
+            return texts, lowered, np.zeros(len(texts), dtype=np.bool_)
     checked = [prediction_text(entry, references.name(i)) for i, entry in enumerate(given)]
     failed = np.array([text is None for text in checked], dtype=np.bool_)
-    return [text or "" for text in checked], failed
+    texts = [text or "" for text in checked]
+    return texts, list(map(str.lower, texts)), failed
 
 
-def _is_length_kept(texts: list[str], lowered: list[str]) -> bool:
-    """Whether lower-casing changed no length. It never shortens a text, so totals tell."""
-    return len("".join(texts)) == len("".join(lowered))
+def _keep_lengths(texts: list[str]) -> bool:
+    """Whether no text gets longer in lower case."""
+    return LENGTHENED not in "".join(texts)
 
 
 def _aggregate(
