@@ -58,7 +58,9 @@ def test_the_wheel_holds_package_task_files_and_sample(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        sample = [i for i in archive.infolist() if i.filename.startswith("dtvqa_plugin/data/sample")]
+        sample = [
+            i for i in archive.infolist() if i.filename.startswith("dtvqa_plugin/data/sample")
+        ]
     assert {f"dtvqa_plugin/{path}" for path in task_files()} <= names
     assert "dtvqa_plugin/py.typed" in names
     assert not any(name.startswith("tests/") for name in names)

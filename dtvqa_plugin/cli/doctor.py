@@ -112,7 +112,10 @@ def _hook() -> Finding:
     names = {entry.name for entry in entry_points(group="lmms_eval.models")}
     if "dtvqa" not in names:
         return Finding(
-            "lmms-eval hook", "entry point missing", False, "pip install --force-reinstall dtvqa-plugin"
+            "lmms-eval hook",
+            "entry point missing",
+            False,
+            "pip install --force-reinstall dtvqa-plugin",
         )
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from dtvqa_plugin.hosts.lmms_eval.plugin import hook_is_active

@@ -71,7 +71,9 @@ def unanswered_message(reasons: Iterable[Unanswered | None]) -> str | None:
     missing = total - counts[None]
     if not missing:
         return None
-    parts = ", ".join(f"{counts[key]} {key}" for key in ("failed", "truncated", "empty") if counts[key])
+    parts = ", ".join(
+        f"{counts[key]} {key}" for key in ("failed", "truncated", "empty") if counts[key]
+    )
     message = f"{missing} of {total} questions got no answer ({parts}); each scores 0."
     cut = counts["truncated"] + counts["empty"]
     if cut > CUT_OR_EMPTY_WARNING_SHARE * total:

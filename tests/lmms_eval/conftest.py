@@ -8,7 +8,6 @@ import pytest
 from released_layout import make_release
 
 
-
 @pytest.fixture(scope="session")
 def small_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release in miniature; an unpacked release is a readable store."""

@@ -74,9 +74,7 @@ def recompute(samples: list[dict[str, Any]], subset: str) -> None:
 def test_both_conditions_score_exactly_and_reach_the_model_word_for_word(
     small_home: Path, server: LoopbackOpenAI, simple: bool
 ) -> None:
-    results = evaluate(
-        server, ["dtvqa", "dtvqa_prompted"], log_samples=True, force_simple=simple
-    )
+    results = evaluate(server, ["dtvqa", "dtvqa_prompted"], log_samples=True, force_simple=simple)
     assert len(server.requests) == 2 * sum(SIZES.values())
     asked = sorted(text_of(request) for request in server.requests)
     questions = [record.question for record in records("test")]

@@ -19,6 +19,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,11 @@ SPLIT_KEY = "test"
 
 def __getattr__(name: str) -> Any:
     kind, *arguments = name.split("__")
-    makers = {"table": table, "metadata": metadata, "prompts": prompts}
+    makers: dict[str, Callable[..., Any]] = {
+        "table": table,
+        "metadata": metadata,
+        "prompts": prompts,
+    }
     if kind not in makers:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
