@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import stat
 import zipfile
 import zlib
@@ -184,7 +185,10 @@ class ZipSource:
     def find(self, wanted: Collection[str]) -> dict[str, Member]:
         self._infos = {}
         for info in self._zip.infolist():
-            self._check_safe(info)
+            if not _is_plain(info):
+                self._check_safe(info)
+            elif "/".join(info.filename.rsplit("/", 3)[-3:]) not in wanted:
+                continue
             for image in _images_named(info):
                 if image not in wanted:
                     continue
@@ -247,6 +251,17 @@ class ZipSource:
 
     def close(self) -> None:
         self._zip.close()
+
+
+_PLAIN_NAME = re.compile(r"(?:\./)?(?:[\w-][\w. -]*/)*[\w-][\w. -]*/?", re.ASCII)
+
+
+def _is_plain(info: zipfile.ZipInfo) -> bool:
+    """Whether a member is surely harmless: a regular file of a plain name. Most are."""
+    kind = info.external_attr >> 16 & 0o170000
+    regular = kind in (0, stat.S_IFREG)
+    name = info.orig_filename
+    return regular and len(name) < 255 and _PLAIN_NAME.fullmatch(name) is not None
 
 
 def _zip_member(image: str, info: zipfile.ZipInfo) -> Member:
