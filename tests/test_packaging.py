@@ -72,7 +72,7 @@ def test_the_sdist_builds_the_same_wheel(built: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
-    assert TOP_LEVEL <= {path.name for path in source.iterdir()}
+    assert {path.name for path in source.iterdir()} >= TOP_LEVEL
     out = tmp_path / "dist"
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)

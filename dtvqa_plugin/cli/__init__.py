@@ -1,4 +1,4 @@
-"""The ``dtvqa`` command. Each family of subcommands is a module of its own, loaded when asked for."""
+"""The ``dtvqa`` command: each family of subcommands is a module, loaded when asked for."""
 
 from __future__ import annotations
 

@@ -173,6 +173,14 @@ def test_one_error_names_the_file(tmp_path: Path, content: bytes, words: str) ->
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_an_image_opened_elsewhere_is_held_to_the_limit_too(tmp_path: Path) -> None:
+    path = tmp_path / "large.png"
+    path.write_bytes(header_only(12_500, 12_500))
+    with Image.open(path) as image, pytest.raises(DataError, match=r"large\.png.*megapixels"):
+        load_rgb(image)
+
+
 @pytest.mark.parametrize(
     "make", [lambda path: None, Path.mkdir], ids=["no such file", "a folder in its place"]
 )

@@ -150,6 +150,20 @@ class TestWriting:
                 handle.writelines([b"new, half of it", None])  # type: ignore[list-item]  # fails
         assert tree(dtvqa_home) == {"test/x.json": b"old"}
 
+    def test_whoever_reads_the_old_file_goes_on_reading_it(self, dtvqa_home: Path) -> None:
+        store = Store()
+        target = dtvqa_home / "test/x.json"
+        with store.lock():
+            with store.writing(target) as handle:
+                handle.write(b"old")
+            with target.open("rb") as reader:
+                with store.writing(target) as handle:
+                    handle.write(b"new")
+                    handle.flush()
+                    assert target.read_bytes() == b"old"
+                assert reader.read() == b"old"
+        assert tree(dtvqa_home) == {"test/x.json": b"new"}
+
     def test_leftovers_of_a_dead_writer_are_cleared(self, dtvqa_home: Path) -> None:
         left = dtvqa_home / ".partial" / "left"
         left.parent.mkdir(parents=True)

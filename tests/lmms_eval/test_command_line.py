@@ -25,6 +25,7 @@ from dtvqa_plugin.metrics import prepare
 from dtvqa_plugin.prompts import get_prompt
 
 MINI = ("dtvqa_mini", "dtvqa_mini_prompted")
+KEYS = ("anls", "acc", "accanls")
 
 
 def raw_output(sample: dict[str, Any]) -> str:
@@ -51,7 +52,7 @@ def check_run(run: CommandRun, tasks: Sequence[str], count: int | None = None) -
             assert (sample["anls"], sample["acc"], sample["accanls"]) == slow
             rows.append(slow)
         means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-        assert scores_of(run.results, task) == dict(zip(("anls", "acc", "accanls"), means))
+        assert scores_of(run.results, task) == dict(zip(KEYS, means, strict=True))
 
 
 def ids(run: CommandRun, task: str) -> list[str]:

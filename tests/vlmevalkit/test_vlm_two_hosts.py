@@ -145,7 +145,7 @@ def test_awkward_predictions_through_each_hosts_own_files(
     for task in tasks:
         tracker.save_results_samples(task, results["samples"][task])
         (path,) = (tmp_path / "lmms").rglob(f"*samples_{task}.jsonl")
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"):
             sample = json.loads(line)
             theirs[sample["dtvqa"]["question_id"]] = sample
     assert len(theirs) == len(PREDICTIONS)
