@@ -405,7 +405,6 @@ def _record_keys(items: list[object], stem: str) -> list[str]:
         if counts[name] > 1:
             while (key := f"{name}~{counts[name]}") in taken:
                 counts[name] += 1
-            taken.add(key)
         keys.append(f"{stem}/{key}")
     return keys
 
