@@ -22,7 +22,7 @@ from dtvqa_plugin.report.comparison import HEADLINE, Comparison, prompt_pairs
 from dtvqa_plugin.report.comparison import compare as compare_runs
 from dtvqa_plugin.report.formats import METRICS
 from dtvqa_plugin.report.published import published_rows
-from dtvqa_plugin.report.reading import read_run, read_runs
+from dtvqa_plugin.report.reading import distinct_names, read_run, read_runs
 from dtvqa_plugin.report.references import PART_ORDER, References
 from dtvqa_plugin.report.runs import Run, RunError
 from dtvqa_plugin.report.tables import ResultTable, result_tables
@@ -109,7 +109,7 @@ def score(
     folder, a result file of the paper's runners, or JSON Lines with question_id and prediction.
     """
     references = References(data)
-    found = [run for path in runs for run in read_runs(path, references, tau=tau)]
+    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
     rows = published_rows() if published else []
     rows += published_rows(published_file) if published_file else []
     tables = result_tables(found, rows, resamples=resamples, seed=seed, level=level)
@@ -306,7 +306,7 @@ def _emit_power(
     if style == TERMINAL:
         _print(lambda console: terminal.print_power(console, rows, title), output)
     elif style == "markdown":
-        table = rendering.markdown_table(rendering.POWER_HEADER, rendering.power_cells(rows))
+        table = rendering.markdown_table(rendering.POWER_HEADER, rendering.power_cells(rows), 2)
         _write(f"### {title}\n\n{table}", output)
     elif style == "json":
         _write(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)

@@ -8,7 +8,7 @@ size of the file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def read_runs(
             + "".join(f"\n  {line}" for line in skipped)
         )
     runs = [_as_run(group, references, tau, skipped) for group in _groups(parts)]
-    return _distinct_names(runs, name)
+    return distinct_names([replace(run, name=name) if name else run for run in runs])
 
 
 def read_run(
@@ -199,7 +199,7 @@ def _read_file(path: Path, kind: Kind, references: References, tau: float) -> li
     if not parts:
         raise RunError(_nothing_known(path, total, unknown_ids, unreadable))
     for part in parts.values():
-        part.context = _completed(context, said, part.split)
+        part.context = _completed(context, said)
         _check_mixed(part)
         _check_means(part)
     first = next(iter(parts.values()))
@@ -239,7 +239,7 @@ def _check_mixed(part: _Part) -> None:
         )
 
 
-def _completed(context: Context, said: Mapping[str, set[str]], split: str) -> Context:
+def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
     model = next(iter(said["model"]), context.model)
     condition = context.condition or next(iter(said["condition"]), None)
     prompt = context.prompt or condition
@@ -342,14 +342,25 @@ def _joined_faults(
     )
 
 
-def _distinct_names(runs: list[Run], name: str | None) -> list[Run]:
-    """Give runs of one model and condition names that tell them apart."""
-    named = [replace(run, name=name) if name else run for run in runs]
-    counts = Counter((run.name, run.condition, run.split) for run in named)
-    result = []
-    for run in named:
-        if counts[(run.name, run.condition, run.split)] > 1:
-            label = run.context.stamp or run.paths[0].stem
-            run = replace(run, name=f"{run.name} {label}")
-        result.append(run)
-    return result
+def distinct_names(runs: Sequence[Run]) -> list[Run]:
+    """Give runs of one model, condition and split names that tell them apart."""
+    alike: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        alike.setdefault((run.name, run.condition, run.split), []).append(run)
+    return [_named_apart(run, alike[run.name, run.condition, run.split]) for run in runs]
+
+
+def _named_apart(run: Run, alike: Sequence[Run]) -> Run:
+    """Add the shortest of stamp, file name and path that no other run of the name shares."""
+    if len(alike) == 1:
+        return run
+    labels: tuple[Callable[[Run], str], ...] = (
+        lambda other: other.context.stamp or other.paths[0].stem,
+        lambda other: other.paths[0].parent.name,
+        lambda other: str(other.paths[0]),
+    )
+    label = next(
+        (label for label in labels if len({label(other) for other in alike}) == len(alike)),
+        labels[-1],
+    )
+    return replace(run, name=f"{run.name} {label(run)}")

@@ -82,6 +82,14 @@ def test_score_options_reach_the_figures(run: Path, capsys: pytest.CaptureFixtur
     assert parse_signature(table["rows"][0]["signature"]).tau == 0.3
 
 
+def test_runs_of_one_name_in_several_places_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [plain_run(tmp_path / folder / "m.jsonl", model="m") for folder in ("one", "two")]
+    _, out, _ = dtvqa(capsys, "score", *paths, "--format", "json")
+    assert [row["name"] for row in json.loads(out)["tables"][0]["rows"]] == ["m one", "m two"]
+
+
 def test_score_with_a_blank_run(
     run: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
