@@ -39,7 +39,8 @@ IMAGES = 940
 HOLE = 4_400_000_000
 
 FETCH = """
-import json, resource, sys, time
+import json, time
+from pathlib import Path
 from huggingface_hub import get_session
 get_session()
 from dtvqa_plugin.data.fetch import fetch_release
@@ -49,7 +50,7 @@ wall = time.perf_counter() - began
 counts = list(report.images.values())
 print(json.dumps({
     "wall": wall,
-    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    "peak_mb": int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024,
     "images": sum(count.present for count in counts),
 }))
 """

@@ -3,7 +3,7 @@
 ``/OWNER/NAME/resolve/REVISION/PATH`` on one port (the hub) answers with ``X-Repo-Commit`` and
 ``ETag``; large files are redirected, with ``X-Linked-Size`` and ``X-Linked-ETag``, to a signed
 address on a second port (the store), which serves byte ranges. Every request is recorded, with
-the number of body bytes that went out.
+the number of body bytes that went out. As a proxy (asked for whole addresses) the hub serves both.
 """
 
 from __future__ import annotations
@@ -42,6 +42,13 @@ class Seen:
     authorization: str | None
     status: int = 0
     sent: int = 0
+    at: float = field(default_factory=time.monotonic)
+
+    @property
+    def start(self) -> int:
+        """The first byte asked for."""
+        asked = _RANGE.match(self.range or "")
+        return int(asked[1]) if asked else 0
 
 
 @dataclass(frozen=True)
@@ -177,7 +184,7 @@ def _handler(owner: LoopbackHub, server: str) -> type[BaseHTTPRequestHandler]:
             try:
                 if fault.status is not None:
                     self._plain(fault.status, dict(fault.headers))
-                elif server == "hub":
+                elif server == "hub" and "/blobs/" not in self.path:
                     self._hub(fault)
                 else:
                     self._store(fault)

@@ -101,6 +101,7 @@ class Hub:
         self.stop = threading.Event()
         self.reached = False
         self._not_before = 0.0
+        self._headers: dict[bool, dict[str, str]] = {}
 
     @property
     def label(self) -> str:
@@ -166,9 +167,11 @@ class Hub:
         from huggingface_hub import utils
 
         home = _origin(url) == _origin(self.endpoint)
-        build = utils.build_hf_headers  # type: ignore[attr-defined]  # re-exported unannounced
-        built = build(token=None if home else False, library_name="dtvqa-plugin")
-        return {**built, "Accept-Encoding": "identity"}
+        if home not in self._headers:
+            build = utils.build_hf_headers  # type: ignore[attr-defined]  # re-exported unannounced
+            built = build(token=None if home else False, library_name="dtvqa-plugin")
+            self._headers[home] = {**built, "Accept-Encoding": "identity"}
+        return self._headers[home]
 
     def wait(self, fault: _TransientError, tries: int, where: str) -> None:
         """Wait before another try; raise `FetchError` when ``tries`` have failed already."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fetch_helpers import Start
 from loopback_hub import LoopbackHub
 from remote_releases import make_remote
-
-from dtvqa_plugin.data import Store
-
-Start = Callable[..., LoopbackHub]
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +36,3 @@ def start() -> Iterator[Start]:
 @pytest.fixture
 def hub(release: Path, start: Start) -> LoopbackHub:
     return start(release)
-
-
-@pytest.fixture
-def store(dtvqa_home: Path) -> Store:
-    return Store(dtvqa_home)

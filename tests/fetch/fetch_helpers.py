@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from loopback_hub import LoopbackHub
 
 CLIENT = Path(__file__).with_name("client.py")
+Start = Callable[..., LoopbackHub]
 COMMAND = "from dtvqa_plugin.cli import main; main()"
 
 
@@ -79,4 +81,26 @@ def tree(home: Path) -> dict[str, bytes]:
         path.relative_to(home).as_posix(): path.read_bytes()
         for path in sorted(home.rglob("*"))
         if path.is_file() and path.name != ".lock"
+    }
+
+
+def python(
+    hub: LoopbackHub | str, home: Path, code: str, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a piece of Python."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(hub, home, **more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def images(home: Path) -> dict[str, bytes]:
+    """The images of a store, by SUBSET/SPLIT/FILE."""
+    return {
+        path.relative_to(home / "image").as_posix(): path.read_bytes()
+        for path in sorted((home / "image").rglob("*"))
+        if path.is_file()
     }
