@@ -18,7 +18,7 @@ from dtvqa_plugin.report.html.pictures import Picture
 from dtvqa_plugin.report.published import PublishedRow
 from dtvqa_plugin.report.references import PART_ORDER
 from dtvqa_plugin.report.runs import TEXT_KEPT, Run, RunError, ScoredAnswer
-from dtvqa_plugin.report.tables import HEADINGS, PERCENT, ResultTable, Row, result_tables
+from dtvqa_plugin.report.tables import HEADINGS, PERCENT, Row, result_tables
 
 MAX_RUNS = 4
 LETTERS = "ABCD"
@@ -223,7 +223,7 @@ def _differences(found: Comparison, metric: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Flag:
-    """A mark on outputs. ``found`` and ``of`` have one entry a run: question ids; how many could."""
+    """A mark on outputs. ``found`` (question ids) and ``of`` (how many could) go by run."""
 
     name: str
     meaning: str

@@ -34,7 +34,9 @@ def render_page(document: Mapping[str, Any], pictures: Mapping[str, Picture]) ->
     """The whole page as text. ``document`` is what `page_document` made of the same pictures."""
     style = _asset("page.css")
     script = "'use strict';\n(() => {\n" + "\n".join(map(_asset, SCRIPTS)) + "})();\n"
-    thumbnails = [getattr(pictures.get(image["name"]), "data", None) for image in document["images"]]
+    thumbnails = [
+        getattr(pictures.get(image["name"]), "data", None) for image in document["images"]
+    ]
     return Template(_asset("page.html")).substitute(
         policy=html.escape(policy(style, script)),
         title=html.escape(f"{document['title']} · {document['heading']}"),

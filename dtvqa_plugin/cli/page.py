@@ -1,0 +1,97 @@
+"""``dtvqa report``: up to four runs side by side in one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dtvqa_plugin.data.splits import split_store
+from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.report.bootstrap import LEVEL, RESAMPLES, SEED
+from dtvqa_plugin.report.html.document import (
+    MAX_RUNS,
+    Sampling,
+    check_runs,
+    page_document,
+    questions,
+)
+from dtvqa_plugin.report.html.page import render_page, write_page
+from dtvqa_plugin.report.html.pictures import pictures
+from dtvqa_plugin.report.published import published_rows
+from dtvqa_plugin.report.reading import read_runs
+from dtvqa_plugin.report.references import References
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "-o",
+    "--output",
+    type=_PATH,
+    default=Path("report.html"),
+    show_default=True,
+    help="The file to write.",
+)
+@click.option("--title", help="Heading of the page (default: the runs' names).")
+@click.option("--thumbnails/--no-thumbnails", default=True, help="Embed a small image each.")
+@click.option(
+    "--links/--no-links",
+    default=True,
+    help="Name the full-size files on this disk, so that a click opens them.",
+)
+@click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
+@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
+@click.option("--level", type=click.FloatRange(0, 1, True, True), default=LEVEL, show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Data store or folder in the published layout (default: your store).",
+)
+@click.option("--tau", type=float, default=DEFAULT_TAU, show_default=True, help="ANLS threshold.")
+def report(
+    runs: tuple[Path, ...],
+    output: Path,
+    title: str | None,
+    thumbnails: bool,
+    links: bool,
+    published: bool,
+    resamples: int,
+    seed: int,
+    level: float,
+    data: Path | None,
+    tau: float,
+) -> None:
+    """Write up to four RUNS as one HTML page that needs no network.
+
+    It holds tables and charts with intervals, and every question with its image, its reference
+    answers and what each run said. Runs are given as to 'dtvqa score'.
+    """
+    references = References(data)
+    found = [run for path in runs for run in read_runs(path, references, tau=tau)]
+    check_runs(found)
+    images = pictures(
+        (record.image for record in questions(found)),
+        split_store(found[0].split, data),
+        thumbnails=thumbnails,
+        links=links,
+        progress=True,
+    )
+    document = page_document(
+        found,
+        images,
+        title=title,
+        published=published_rows() if published else (),
+        sampling=Sampling(resamples, seed, level),
+    )
+    size = write_page(output, render_page(document, images))
+    lacking = sum(picture.problem is not None for picture in images.values())
+    note = f", {lacking} of {len(images)} images not shown" if lacking and thumbnails else ""
+    click.echo(
+        f"Written: {output} ({len(document['questions']):,} questions, {len(found)} of up to "
+        f"{MAX_RUNS} runs, {size / 1e6:.1f} MB{note})",
+        err=True,
+    )
