@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,6 @@ def test_arguments(
 
 
 def check_one_error(status: int, output: str, said: str) -> None:
-    import re
-
     assert status == 1, output
     assert output.startswith("dtvqa: error: ")
     assert len(output.strip().splitlines()) == 1, output
@@ -91,39 +90,37 @@ def test_host_missing(name: str, small_release: Path, tmp_path: Path) -> None:
 
 UNPRIVILEGED = """
 import os, sys
+from dtvqa_plugin.cli import main
+from dtvqa_plugin.cli import vlmeval
+from dtvqa_plugin.hosts.vlmevalkit import enable
+enable.need_host()
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
-from dtvqa_plugin.hosts.vlmevalkit import enable
-from dtvqa_plugin.hosts.vlmevalkit.host import Host
-from pathlib import Path
-enable.need_host = lambda: Host(Path(sys.argv[1]), "checkout", "1")
-from dtvqa_plugin.errors import HostError
-try:
-    enable.enable()
-except HostError as error:
-    print("dtvqa: error:", error)
-    sys.exit(1)
+main(["vlmeval-enable"])
 """
+"""Imports first: an ordinary user need not be able to read root's Python."""
 
 
-def test_unwritable_host(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_unwritable_host(small_release: Path) -> None:
     """As a user other than the owner of the host's files."""
-    folder = tmp_path_factory.mktemp("readonly")
-    for parent in (folder, folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    module = folder / "vlmeval" / "dataset" / "__init__.py"
-    module.parent.mkdir(parents=True)
     original = need_host().dataset_module.read_bytes()
-    module.write_bytes(original)
-    module.chmod(0o444)
-    module.parent.chmod(0o555)
-    start = [sys.executable, "-c", UNPRIVILEGED, str(folder / "vlmeval")]
-    run = command([], folder, folder, start=start)
-    module.parent.chmod(0o755)
+    with tempfile.TemporaryDirectory() as name:
+        package = Path(name) / "vlmeval"
+        module = package / "dataset" / "__init__.py"
+        module.parent.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        module.write_bytes(original)
+        module.chmod(0o444)
+        for folder in (module.parent, package, Path(name)):
+            folder.chmod(0o555)
+        start = [sys.executable, "-c", UNPRIVILEGED]
+        run = command([], small_release, small_release, start=start, extra={"PYTHONPATH": name})
+        left = (module.read_bytes(), [path.name for path in module.parent.iterdir()])
+        for folder in (Path(name), package, module.parent):
+            folder.chmod(0o755)
     check_one_error(run.status, run.output, "cannot be written .Permission denied.*nothing was")
-    assert module.read_bytes() == original
-    assert os.listdir(module.parent) == ["__init__.py"]
+    assert left == (original, ["__init__.py"])
 
 
 @pytest.mark.parametrize("name", ["vlmeval", "vlmutil"])

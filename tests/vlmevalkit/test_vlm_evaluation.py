@@ -158,9 +158,9 @@ def test_results_appear_whole_or_not_at_all(tmp_path: Path) -> None:
     before = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert set(before) == {"model_DTVQA_questions.jsonl", "model_DTVQA_summary.json"}
     assert json.loads(before["model_DTVQA_questions.jsonl"])["prediction"] == "\ud800 \x00 �"
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
     with pytest.raises(ValueError, match="Circular"):
-        endless: dict[str, Any] = {}
-        endless["self"] = endless
         write_results(predictions, [{"prediction": "new"}], endless)
     after = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert after == before

@@ -18,11 +18,11 @@ from vlmeval.inference import infer_data_job
 
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.hosts.vlmevalkit import register
+from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 
 register()
 
-from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
 
 FORMATS = ["tsv", "xlsx", "json"] if need_host().honours_pred_format else ["xlsx"]
 LINK = next(text for text in LONG if text.startswith("https"))
@@ -165,7 +165,7 @@ def test_structured_predictions_of_a_json_file(tmp_path: Path) -> None:
 def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     path = tmp_path / "m_DTVQA.tsv"
     path.with_suffix(".pkl").write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
-    with pytest.raises(DataError, match="never opened.*PRED_FORMAT=json"):
+    with pytest.raises(DataError, match=r"never opened.*PRED_FORMAT=json"):
         DTVQADataset("DTVQA").evaluate(str(path))
 
 

@@ -19,12 +19,12 @@ import vlmeval.vlm
 from vlmeval.inference import infer_data_job
 
 from dtvqa_plugin.hosts.vlmevalkit import register
+from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 from dtvqa_plugin.prompts import PAPER_INSTRUCTION
 
 register()
 
-from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
 
 SINGLE = "Answer the question using a single word or phrase."
 ATTRIBUTES: dict[str, dict[str, Any]] = {

@@ -20,6 +20,13 @@ from released_layout import SIZES
 from vlm_host import command
 from vlm_release import write_release
 
+from dtvqa_plugin.data.images import load_rgb
+from dtvqa_plugin.errors import DataError, HostError
+from dtvqa_plugin.hosts.vlmevalkit import register
+from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
+from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
+from dtvqa_plugin.prompts import PAPER_INSTRUCTION
+
 BEFORE = {
     "classes": list(vlmeval.dataset.DATASET_CLASSES),
     "lists": {
@@ -29,15 +36,7 @@ BEFORE = {
     "names": [name for name in vlmeval.dataset.SUPPORTED_DATASETS if "DTVQA" not in name],
 }
 
-from dtvqa_plugin.data.images import load_rgb
-from dtvqa_plugin.errors import DataError, HostError
-from dtvqa_plugin.hosts.vlmevalkit import register
-from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION
-
 register()
-
-from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
 
 
 def test_lists_are_changed_in_place_and_once() -> None:

@@ -30,7 +30,6 @@ from vlm_host import (
     write_config,
 )
 
-from dtvqa_plugin.data.prediction_files import read_predictions
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 from dtvqa_plugin.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.task_paths import task_configs_dir

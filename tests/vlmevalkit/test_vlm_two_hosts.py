@@ -1,4 +1,4 @@
-"""One truth in two hosts: equal scores for equal predictions, equal requests for equal questions."""
+"""One truth in two hosts: equal predictions, equal scores; equal questions, equal requests."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from vlmeval.smp import dump
 from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.hosts.lmms_eval.task import process_results
 from dtvqa_plugin.hosts.vlmevalkit import register
+from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 from dtvqa_plugin.metrics import prepare
 from dtvqa_plugin.subsets import SUBSETS
 
 register()
 
-from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
 
 KEYS = ("accanls", "anls", "acc")
 HEADINGS = ("AccANLS", "ANLS", "Acc")
