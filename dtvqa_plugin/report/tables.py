@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dtvqa_plugin.data.released import split_subsets
 from dtvqa_plugin.report.audits import Audit, audit
 from dtvqa_plugin.report.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.report.formats import METRICS
 from dtvqa_plugin.report.published import PublishedRow
 from dtvqa_plugin.report.references import PART_ORDER, SAMPLE_SPLIT
 from dtvqa_plugin.report.runs import Run
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
 HEADINGS = {"anls": "ANLS", "acc": "Acc", "accanls": "AccANLS"}
 PERCENT = 100.0
@@ -146,7 +146,7 @@ def result_tables(
             ResultTable(
                 title=TITLES.get(split, split),
                 split=split,
-                parts=_parts(chosen, split),
+                parts=_parts(chosen, rows, split),
                 rows=tuple(rows),
                 audits=audits,
                 remarks=tuple(tuple(run.remarks()) for run in chosen),
@@ -159,21 +159,22 @@ def result_tables(
     return tables
 
 
-def _parts(runs: Sequence[Run], split: str) -> tuple[str, ...]:
-    """Overall and the split's subsets that any run has; the paper's four always for the test."""
+def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, ...]:
+    """Overall where a row has it, and the subsets: all of the split's, or the only one there is."""
     there = {name for run in runs for name in run.subsets}
-    whole = {"test": set(SUBSETS), SAMPLE_SPLIT: set(SAMPLE_SUBSETS)}.get(split, set())
-    wanted = there if len(there) == 1 else there | whole
-    return (OVERALL, *(name for name in PART_ORDER if name in wanted))
+    wanted = there if len(there) == 1 else {*there, *split_subsets(split)}
+    overall = any(part == OVERALL for row in rows for part, _ in row.cells)
+    return (*(OVERALL,) * overall, *(name for name in PART_ORDER if name in wanted))
 
 
 def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) -> Row:
     bounds = intervals(run.values * PERCENT, run.design, resamples, seed, level)
+    whole = set(run.subsets) >= set(split_subsets(run.split))
     cells: dict[tuple[str, str], tuple[float, Interval | None]] = {}
-    for part in run.design.parts:
+    # Overall is a mean over all subsets: a run over some of them has none.
+    for part in run.design.parts if whole else run.subsets:
         for metric, interval in zip(METRICS, bounds[part], strict=True):
             cells[part, metric] = (interval.value, interval)
-    whole = {"test": len(SUBSETS), SAMPLE_SPLIT: len(SAMPLE_SUBSETS)}.get(run.split, 1)
     return Row(
         name=run.name,
         condition=run.condition,
@@ -182,7 +183,7 @@ def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) ->
         images={part: run.design.images(part) for part in run.design.parts},
         failed=run.failed,
         missing=len(run.missing),
-        partial=bool(run.missing) or len(run.subsets) < whole,
+        partial=bool(run.missing) or not whole,
         verbose=found.verbosity.warn,
         signature=str(run.signature()),
     )

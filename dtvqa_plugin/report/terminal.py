@@ -79,7 +79,7 @@ def _one_row(row: Row, parts: Sequence[str]) -> Table:
     title = f"{row.label} [{row.condition}]" + (" (published)" if row.source else "")
     shown = _grid(["Part", "n", *(HEADINGS[metric] for metric in METRICS)], 1, title)
     for part in parts:
-        if row.source and not any((part, metric) in row.cells for metric in METRICS):
+        if not any((part, metric) in row.cells for metric in METRICS):
             continue
         cells = [with_bounds(row, part, metric) for metric in METRICS]
         size = str(row.counts.get(part, NO_FIGURE))

@@ -160,7 +160,11 @@ def test_a_partial_run_is_marked(tmp_path: Path) -> None:
     ]
     (table,) = result_tables([read_run(path) for path in paths])
     assert [row.label for row in table.rows] == ["some†", "subset†", "whole"]
-    assert ("MiniTabShot", "acc") not in table.rows[1].cells
+    assert ("overall", "acc") in table.rows[0].cells
+    # A mean over one subset is no overall figure, and must not stand in its column.
+    assert {part for part, _ in table.rows[1].cells} == {"MiniScene"}
+    (alone,) = result_tables([read_run(paths[1])])
+    assert alone.parts == ("MiniScene",)
     assert any(note.startswith("†") for note in table.notes())
 
 
