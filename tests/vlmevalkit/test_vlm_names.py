@@ -16,7 +16,7 @@ CONFIGS = task_configs_dir("vlmevalkit")
 
 
 def test_every_part_has_a_plain_and_a_prompted_name() -> None:
-    parts = ["DTVQA", *(f"DTVQA_{subset}" for subset in SUBSETS), "DTVQA_MINI"]
+    parts = ["DTVQA", *(f"DTVQA_{subset}" for subset in SUBSETS), "DTVQA_MINI", "DTVQA_CUSTOM"]
     wanted = {name + ending for name in parts for ending in ("", "_PROMPTED")}
     assert set(DATASETS) == wanted | {"DTVQA_NATIVE"}
 
@@ -24,7 +24,8 @@ def test_every_part_has_a_plain_and_a_prompted_name() -> None:
 @pytest.mark.parametrize("name", list(DATASETS))
 def test_name_says_what_is_asked(name: str) -> None:
     entry = DATASETS[name]
-    assert entry.split == ("mini" if "MINI" in name else "test")
+    own = {"MINI": "mini", "CUSTOM": "custom"}
+    assert entry.split == next((split for part, split in own.items() if part in name), "test")
     assert entry.subset == next((subset for subset in SUBSETS if subset in name), None)
     assert entry.prompt == (
         "native" if "NATIVE" in name else "paper" if "PROMPTED" in name else "none"

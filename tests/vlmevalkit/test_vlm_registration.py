@@ -20,12 +20,14 @@ from released_layout import SIZES
 from vlm_host import command
 from vlm_release import write_release
 
+from dtvqa_plugin.data import sample_dir
 from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit import register
 from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
 from dtvqa_plugin.prompts import PAPER_INSTRUCTION
+from dtvqa_plugin.subsets import SAMPLE_SUBSETS
 
 BEFORE = {
     "classes": list(vlmeval.dataset.DATASET_CLASSES),
@@ -71,17 +73,21 @@ def test_host_knows_type_and_modality(name: str) -> None:
     assert vlmeval.dataset.DATASET_MODALITY(name) == "IMAGE"
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if "MINI" not in name])
+@pytest.mark.parametrize("name", list(DATASETS))
 def test_host_builds_each_dataset(name: str, small_home: Path) -> None:
     dataset = vlmeval.dataset.build_dataset(name)
     entry = DATASETS[name]
-    wanted = sum(SIZES.values()) if entry.subset is None else SIZES[entry.subset]
-    assert len(dataset) == wanted
+    if entry.split == "test":
+        wanted = sum(SIZES.values()) if entry.subset is None else SIZES[entry.subset]
+        assert len(dataset) == wanted
+    else:
+        assert set(dataset.data["subset"]) == set(SAMPLE_SUBSETS)
     row = dataset.data.iloc[0]
     assert "image" not in dataset.data  # no base64
     image, text = dataset.build_prompt(row)
     assert image == {"type": "image", "value": row["image_path"]}
-    assert Path(image["value"]).is_relative_to(small_home)
+    home = small_home if entry.split == "test" else sample_dir()
+    assert Path(image["value"]).is_relative_to(home)
     question = dataset._records[row["index"]].question
     prompt = PAPER_INSTRUCTION if entry.prompt == "paper" else ""
     assert text == {"type": "text", "value": prompt + question}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("vlmeval")
-pytest.importorskip("lmms_eval")
+pytest.importorskip("lmms_eval.api")
 
 import pandas
 from awkward import PREDICTIONS
@@ -31,13 +31,14 @@ from vlm_release import write_release
 from vlmeval.inference import infer_data_job
 from vlmeval.smp import dump
 
+from dtvqa_plugin.data import records
 from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.hosts.lmms_eval.task import process_results
 from dtvqa_plugin.hosts.vlmevalkit import register
 from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 from dtvqa_plugin.metrics import prepare
-from dtvqa_plugin.subsets import SUBSETS
+from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
 register()
 
@@ -168,33 +169,60 @@ def test_awkward_predictions_through_each_hosts_own_files(
 
 
 def both_hosts(
-    tasks: list[str], dataset_name: str, tmp_path: Path
-) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """The requests that each host sent, by text."""
+    task: str, dataset: DTVQADataset, folder: Path
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The requests that lmms-eval and VLMEvalKit sent, in pairs by their text."""
+    sent = []
     with LoopbackOpenAI(lambda request: "7") as server:
         options = f"model_version=loopback,base_url={server.url},api_key=none"
-        lmms_run("openai", tasks, model_args=options)
-        from_lmms = {text_of(request): request for request in server.requests}
-        assert len(from_lmms) == server.count
+        lmms_run("openai", [task], model_args=options)
+        sent.append(sorted(server.requests, key=text_of))
     with LoopbackOpenAI(lambda request: "7") as server:
-        infer(DTVQADataset(dataset_name), server, tmp_path / "vlm", img_detail="high")
-        from_vlm = {text_of(request): request for request in server.requests}
-        assert len(from_vlm) == server.count
-    return from_lmms, from_vlm
+        infer(dataset, server, folder, img_detail="high")
+        sent.append(sorted(server.requests, key=text_of))
+    return list(zip(*sent, strict=True))
+
+
+def check_texts(pairs: list[tuple[dict[str, Any], dict[str, Any]]], dataset: Any) -> None:
+    """Both hosts ask every question in the dataset's words, the image before the text."""
+    for place in range(2):
+        asked = [pair[place] for pair in pairs]
+        assert [text_of(request) for request in asked] == sorted(dataset.data["question"])
+        assert all([kind for kind, _ in parts(r)] == ["image", "text"] for r in asked)
+
+
+def test_same_figures_on_the_embedded_sample(tmp_path: Path) -> None:
+    """To the last bit in every cell: the sample is one task in lmms-eval as well."""
+    questions = records("mini")
+    answers = {
+        record.question: (record.answers[0] if n % 3 else f"{record.answers[0][:-1]}~")
+        for n, record in enumerate(questions)
+    }
+    row = lmms_run(CannedLmms(answers), ["dtvqa_mini"])["results"]["dtvqa_mini"]
+    dataset = DTVQADataset("DTVQA_MINI")
+    infer_data_job(CannedModel(answers), str(tmp_path), "canned", dataset)
+    frame, _ = evaluated(dataset, prediction_file(tmp_path, "canned", "DTVQA_MINI"))
+    assert list(frame.index) == [*SAMPLE_SUBSETS, "Overall"]
+    wanted = [row[f"{key},none"] * 100 for key in KEYS]
+    assert list(frame.loc["Overall", list(HEADINGS)]) == wanted
+    assert 0 < wanted[2] < 100
 
 
 def pixels(image: Image.Image) -> np.ndarray[Any, np.dtype[np.int16]]:
     return np.asarray(image.convert("RGB"), dtype=np.int16)
 
 
-@pytest.mark.parametrize("prompt", ["", "_PROMPTED"])
-def test_same_requests(prompt: str, small_home: Path, tmp_path: Path) -> None:
-    tasks = [f"dtvqa_{subset.task}{prompt.lower()}" for subset in SUBSETS.values()]
-    from_lmms, from_vlm = both_hosts(tasks, f"DTVQA{prompt}", tmp_path)
-    dataset = DTVQADataset(f"DTVQA{prompt}")
-    assert set(from_lmms) == set(from_vlm) == set(dataset.data["question"])
-    for request in (*from_lmms.values(), *from_vlm.values()):
-        assert [kind for kind, _ in parts(request)] == ["image", "text"]
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("dtvqa", "DTVQA"),
+        ("dtvqa_prompted", "DTVQA_PROMPTED"),
+        ("dtvqa_mini", "DTVQA_MINI"),
+    ],
+)
+def test_same_requests(task: str, name: str, small_home: Path, tmp_path: Path) -> None:
+    dataset = DTVQADataset(name)
+    check_texts(both_hosts(task, dataset, tmp_path), dataset)
 
 
 def test_same_requests_on_the_real_questions_whose_images_are_here(
@@ -208,23 +236,13 @@ def test_same_requests_on_the_real_questions_whose_images_are_here(
     monkeypatch.setenv("DTVQA_ALLOW_PARTIAL", "1")
     dataset = DTVQADataset("DTVQA_DTTabShot")
     assert len(dataset) == 146
-    with LoopbackOpenAI(lambda request: "7") as server:
-        options = f"model_version=loopback,base_url={server.url},api_key=none"
-        lmms_run("openai", ["dtvqa_tabshot"], model_args=options)
-        from_lmms = sorted(server.requests, key=text_of)
-    with LoopbackOpenAI(lambda request: "7") as server:
-        infer(dataset, server, tmp_path / "vlm", img_detail="high")
-        from_vlm = sorted(server.requests, key=text_of)
-
-    assert [text_of(request) for request in from_lmms] == sorted(dataset.data["question"])
-    assert [text_of(request) for request in from_vlm] == sorted(dataset.data["question"])
+    pairs = both_hosts("dtvqa_tabshot", dataset, tmp_path / "vlm")
+    check_texts(pairs, dataset)
     paths: dict[str, set[str]] = {}
     for row in dataset.data.itertuples():
         paths.setdefault(row.question, set()).add(row.image_path)
     worst = 0.0
-    for mine, other in zip(from_vlm, from_lmms, strict=True):
-        assert [kind for kind, _ in parts(mine)] == ["image", "text"]
-        assert [kind for kind, _ in parts(other)] == ["image", "text"]
+    for other, mine in pairs:
         if len(paths[text_of(mine)]) > 1:
             continue  # the same question about several tables: no telling which request is whose
         (path,) = paths[text_of(mine)]

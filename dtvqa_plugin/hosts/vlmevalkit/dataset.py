@@ -20,6 +20,7 @@ from vlmeval.dataset.image_base import ImageBaseDataset
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.data import data_signature, load_split, read_split
+from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.data.prediction_files import read_predictions
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
@@ -158,7 +159,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         host, entry = need_host(), self.entry
         ending = f"_{self.dataset_name}"
         return {
-            "benchmark": "embedded sample (not DT-VQA)" if entry.split == "mini" else "DT-VQA",
+            "benchmark": benchmark_title(entry.split),
             "dataset": self.dataset_name,
             "model": path.stem[: -len(ending)] if path.stem.endswith(ending) else path.stem,
             "prompt": entry.prompt,
@@ -201,7 +202,11 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         """Count failed calls for the host's run report."""
         if prediction_file is None or not Path(prediction_file).is_file():
             return {"failed": 0, "total": 0}
-        rows = read_predictions(prediction_file).rows
+        try:
+            rows = read_predictions(prediction_file).rows
+        except DataError as error:  # the report covers other datasets as well
+            logger.warning("dtvqa-plugin: %s", error)
+            return {"failed": 0, "total": 0}
         return {"failed": sum(is_failure(row.prediction) for row in rows), "total": len(rows)}
 
     @classmethod

@@ -38,6 +38,7 @@ def _entries() -> list[DatasetEntry]:
     parts: list[tuple[str, str, str | None]] = [("DTVQA", "test", None)]
     parts += [(f"DTVQA_{subset}", "test", subset) for subset in SUBSETS]
     parts.append(("DTVQA_MINI", "mini", None))
+    parts.append(("DTVQA_CUSTOM", "custom", None))
     entries = []
     for name, split, subset in parts:
         entries.append(DatasetEntry(name, split, subset, "none"))
