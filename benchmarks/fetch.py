@@ -41,7 +41,8 @@ HOLE = 4_400_000_000
 FETCH = """
 import json, time
 from pathlib import Path
-from huggingface_hub import get_session
+from huggingface_hub import get_hf_file_metadata, get_session, hf_hub_url
+from huggingface_hub.utils import build_hf_headers, disable_progress_bars
 get_session()
 from dtvqa_plugin.data.fetch import fetch_release
 began = time.perf_counter()

@@ -6,8 +6,10 @@ import filecmp
 import logging
 import re
 import shutil
+import threading
 import zlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -41,6 +43,9 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 """Called with bytes done and bytes in all, as images are written."""
+
+
+_WRITERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +357,7 @@ class Mover:
         self.checks: Checks = {}
         for key in wanted.values():
             report.images.setdefault(key, ImageCount()).expected += 1
+        self._lock = threading.Lock()
         self._stored: set[str] = set()
         self._todo: list[Offer] = []
 
@@ -368,10 +374,27 @@ class Mover:
         """Write what was chosen; what is complete stays when an error ends it."""
         try:
             for source, members in self._todo:
-                for member, chunks in source.read(members):
-                    self._move_one(member, chunks, replaces=member.image in self._stored)
+                with ThreadPoolExecutor(_WRITERS) as pool:
+                    self._move_all(source.read(members), pool)
         finally:
             record_checks(self.store, self.checks)
+
+    def _move_all(
+        self, arriving: Iterator[tuple[Member, Iterable[bytes]]], pool: ThreadPoolExecutor
+    ) -> None:
+        """Content that is in memory already is written side by side with what still comes."""
+        writing: set[Future[None]] = set()
+        for member, chunks in arriving:
+            if not isinstance(chunks, list):
+                self._move_one(member, chunks)
+                continue
+            writing.add(pool.submit(self._move_one, member, chunks))
+            if len(writing) >= 2 * _WRITERS:
+                done, writing = wait(writing, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+        for future in writing:
+            future.result()
 
     def _check_space(self) -> None:
         free = shutil.disk_usage(self.store.home).free
@@ -394,8 +417,8 @@ class Mover:
             self.checks[member.image] = (member.size, member.crc32)
         return same
 
-    def _move_one(self, member: Member, chunks: Iterable[bytes], *, replaces: bool) -> None:
-        before = self.done
+    def _move_one(self, member: Member, chunks: Iterable[bytes]) -> None:
+        written = 0
         crc32 = 0
         try:
             with self.store.writing(
@@ -403,7 +426,9 @@ class Mover:
             ) as handle:
                 for chunk in chunks:
                     handle.write(chunk)
-                    crc32 = zlib.crc32(chunk, crc32)
+                    if member.crc32 is None:
+                        crc32 = zlib.crc32(chunk, crc32)
+                    written += len(chunk)
                     self._advance(len(chunk))
         except MemberError as error:
             if not self.skip_bad:
@@ -411,19 +436,21 @@ class Mover:
                     f"{error} (--skip-bad imports the other images and leaves this one missing)"
                 ) from error
             self.report.bad.append(str(error))
-            self._advance(member.size - (self.done - before))
+            self._advance(member.size - written)
             return
-        self.checks[member.image] = (member.size, crc32)
+        self.checks[member.image] = (member.size, crc32 if member.crc32 is None else member.crc32)
         count = self.report.images[self.wanted[member.image]]
-        if replaces:
-            count.replaced += 1
-        else:
-            count.added += 1
+        with self._lock:
+            if member.image in self._stored:
+                count.replaced += 1
+            else:
+                count.added += 1
 
     def _advance(self, size: int) -> None:
-        self.done += size
-        if self.progress is not None:
-            self.progress(self.done, self.total)
+        with self._lock:
+            self.done += size
+            if self.progress is not None:
+                self.progress(self.done, self.total)
 
 
 def _check(path: Path, member: Member) -> None:

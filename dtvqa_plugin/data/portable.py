@@ -385,7 +385,7 @@ class TarSource:
             found[image] = Member(image, info.name, size, crc32, info.offset, size)
         return found
 
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         for member in sorted(members, key=lambda member: member.offset):
             yield member, self._image(member)
 

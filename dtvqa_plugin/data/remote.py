@@ -125,7 +125,7 @@ class RemoteZip(ZipSource):
         super().__init__(cast(IO[bytes], self._ranges), file.label)
         self._ranges.forget()
 
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         """Members in order of arrival. Raises `FetchError` when the hub does not deliver."""
         chosen = list(members)
         regions = self._regions(chosen)
@@ -152,7 +152,7 @@ class RemoteZip(ZipSource):
             )
         return regions
 
-    def _side_by_side(self, spans: Sequence[Span]) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    def _side_by_side(self, spans: Sequence[Span]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         todo = list(reversed(spans))
         running: dict[Future[list[_Got]], Span] = {}
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="dtvqa-fetch")
@@ -167,7 +167,7 @@ class RemoteZip(ZipSource):
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     for got in future.result():
-                        yield got.member, got.chunks()
+                        yield got.member, got.content if got.error is None else got.failing()
                     del running[future]
         finally:
             if running:
@@ -208,9 +208,8 @@ class _Got:
     content: list[bytes]
     error: MemberError | None = None
 
-    def chunks(self) -> Iterator[bytes]:
+    def failing(self) -> Iterator[bytes]:
         yield from self.content
-        self.content = []
         if self.error is not None:
             raise self.error
 

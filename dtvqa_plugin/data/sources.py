@@ -73,10 +73,11 @@ class MemberSource(Protocol):
         """
         ...
 
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         """Each member with its content in chunks, in any order; take all chunks before the next.
 
-        Taking chunks raises `MemberError` for a member that is damaged or not as declared.
+        A list holds all of a content that has been checked, and may be taken later. Taking chunks
+        from anything else raises `MemberError` for a member that is damaged or not as declared.
         """
         ...
 
@@ -114,7 +115,7 @@ class FolderSource:
         sizes = {image: path.stat().st_size for image, path in found.items()}
         return {i: Member(i, str(path), sizes[i], packed=sizes[i]) for i, path in found.items()}
 
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         for member in members:
             yield member, self._chunks(member)
 
@@ -225,7 +226,7 @@ class ZipSource:
         if info.file_size > MAX_IMAGE_BYTES:
             raise DataError(_too_big(name, info.file_size))
 
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         for member in sorted(members, key=lambda member: member.offset):
             yield member, self._chunks(member)
 
