@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dtvqa_plugin.ocr.layout import deskew, group_lines
+from dtvqa_plugin.ocr.layout import group_lines
 from dtvqa_plugin.ocr.lexicon import CHINESE_LABELS, VALUE_FORMS
 from dtvqa_plugin.ocr.words import alike, content
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _TARGET_WORD = 1.0
 _OTHER_WORD = 0.5
 _ENOUGH = 0.35
-_RIGHT_FORM = 0.25
 _PER_WORD = 0.3
 _LONG = 40
+_LEVEL = 0.25
 
 _PROMINENT = re.compile(
     r"\b(?:name|title|brand|headline|slogan|logo|product|called|text|sign|say)\b", re.IGNORECASE
@@ -53,48 +53,67 @@ class Pair:
     cost: float = 0.0
 
 
-def pick_field(boxes: Sequence[TextBox], question: Question) -> str:
-    """A value by its label, else by its form, else the most prominent or nearest line.
+def value_by_label(boxes: Sequence[TextBox], question: Question) -> str:
+    """The value whose label is what the question asks for; "" where no label fits well enough.
+
+    Where the thing asked for has a form (a date, a percentage), the value must have it, if any
+    text of the image has.
+    """
+    lines = group_lines(boxes)
+    forms = value_forms(question)
+    form = forms[0] if first_of_form(lines, forms) else None
+    answer, score = best_pair(lines, boxes, question, form)
+    return trim(answer, forms) if score >= _ENOUGH else ""
+
+
+def value_without_label(boxes: Sequence[TextBox], question: Question) -> str:
+    """A text of the form asked for, else the most prominent text, else the nearest to the question.
 
     "" where there are no boxes.
     """
-    boxes = [box for box in deskew(boxes) if box.text.strip()]
     if not boxes:
         return ""
     lines = group_lines(boxes)
-    forms = [form for asked, form in VALUE_FORMS if asked.search(question.text)]
-    answer, score = best_pair(lines, boxes, question, forms)
-    if score >= _ENOUGH:
-        return trim(answer, forms)
-    by_form = first_of_form(lines, forms)
+    by_form = first_of_form(lines, value_forms(question))
     if by_form:
         return by_form
     if _PROMINENT.search(question.text):
-        return max(boxes, key=lambda box: (box.height, -box.top)).text.strip()
-    return answer or nearest_line(lines, question)
+        names = [box for box in boxes if not any(map(str.isdigit, box.text))]
+        return max(names or boxes, key=lambda box: (box.height, -box.top)).text.strip()
+    return nearest_text(lines, question)
+
+
+def value_forms(question: Question) -> list[re.Pattern[str]]:
+    """The forms that the thing asked for may have, most telling first."""
+    return [form for asked, form in VALUE_FORMS if asked.search(question.text)]
 
 
 def best_pair(
     lines: Sequence[Line],
     boxes: Sequence[TextBox],
     question: Question,
-    forms: Sequence[re.Pattern[str]],
+    form: re.Pattern[str] | None,
 ) -> tuple[str, float]:
-    """The value of the pair that fits best, with its score, about 0-1.5."""
+    """The value (of `form`, where given) of the best pair, with its score, about 0-1.3."""
     chinese = chinese_labels(question.text)
     worth = word_worth(question)
     best, answer = 0.0, ""
     for pair in pairs(lines, boxes, chinese):
-        fit = 1.0 if pair.label.strip(" :：") in chinese else label_fit(pair.label, worth)
+        if form and not form.search(pair.value):
+            continue
+        fit = 1.0 if in_chinese(pair.label, chinese) else label_fit(pair.label, worth)
         if fit <= 0:
             continue
         score = fit - pair.cost
-        if forms:
-            score += _RIGHT_FORM if forms[0].search(pair.value) else -_RIGHT_FORM
         score += _PER_WORD * column_fit(pair.box, boxes, question.text)
         if score > best:
             best, answer = score, pair.value
     return answer, best
+
+
+def in_chinese(label: str, names: Sequence[str]) -> bool:
+    """Whether a label is one of the Chinese `names`, alone or beside its translation."""
+    return any(label.strip().startswith(name) and len(label) < len(name) + 16 for name in names)
 
 
 def pairs(
@@ -102,9 +121,11 @@ def pairs(
 ) -> Iterator[Pair]:
     """Every label with its possible values: within a box, to the right on the line, below."""
     for number, line in enumerate(lines):
-        for i, box in enumerate(line):
+        for box in line:
             yield from pairs_within(box, chinese)
-            for distance, right in enumerate(line[i + 1 :]):
+            for distance, right in enumerate(
+                boxes_right(box, lines[max(0, number - 1) : number + 2])
+            ):
                 yield Pair(box.text, right.text.strip(), right, min(0.05 + 0.1 * distance, 0.4))
             below = box_below(box, lines[number + 1 : number + 3])
             if below is not None:
@@ -123,6 +144,17 @@ def pairs_within(box: TextBox, chinese: Sequence[str]) -> Iterator[Pair]:
         found_pair = pattern.match(text)
         if found_pair:
             yield Pair(found_pair["label"], found_pair["value"].strip(), box)
+
+
+def boxes_right(box: TextBox, lines: Sequence[Line]) -> list[TextBox]:
+    """The boxes to the right that stand at least partly level with `box`, nearest first."""
+
+    def level(other: TextBox) -> bool:
+        overlap = min(box.bottom, other.bottom) - max(box.top, other.top)
+        return overlap > _LEVEL * min(box.height, other.height)
+
+    right = (other for line in lines for other in line if other.left >= box.centre_x)
+    return sorted((other for other in right if level(other)), key=lambda other: other.left)
 
 
 def box_below(box: TextBox, lines: Sequence[Line]) -> TextBox | None:
@@ -194,13 +226,15 @@ def trim(value: str, forms: Sequence[re.Pattern[str]]) -> str:
     return found[0].strip() if found else value
 
 
-def nearest_line(lines: Sequence[Line], question: Question) -> str:
-    """The line that shares most with the question, without the boxes that only repeat it."""
+def nearest_text(lines: Sequence[Line], question: Question) -> str:
+    """The text next to the one that shares most with the question.
+
+    That is the text itself where it says more than the question, else the next in reading order.
+    """
     said = set(question.words)
-
-    def shared(line: Line) -> int:
-        return len(said & {word for box in line for word in content(box.text)})
-
-    line = max(lines, key=shared)
-    fresh = [box.text.strip() for box in line if set(content(box.text)) - said]
-    return " ".join(fresh or [box.text.strip() for box in line])
+    boxes = [box for line in lines for box in line]
+    words = [set(content(box.text)) for box in boxes]
+    nearest = max(range(len(boxes)), key=lambda i: len(words[i] & said))
+    if not words[nearest] - said and nearest + 1 < len(boxes):
+        nearest += 1
+    return boxes[nearest].text.strip()

@@ -6,21 +6,26 @@ import math
 import statistics
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from dtvqa_plugin.ocr.boxes import TextBox
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Line = list[TextBox]
 
 _MOST_SKEW = math.radians(30)
 _LEAST_SKEW = math.radians(0.5)
 _LEAST_COLUMNS = 3
+_LEAST_ROWS = 3
 _RIM = 0.2
 _SLIVER = 0.15
-_LEAST_FILLED = 0.6
+_LEAST_FILLED = 0.7
+_LEAST_ALIGNED = 0.7
+_SPARSE = 0.4
+_MOST_LINES_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ def deskew(boxes: Sequence[TextBox]) -> list[TextBox]:
 def group_lines(boxes: Sequence[TextBox]) -> list[Line]:
     """Boxes grouped into lines, top to bottom, each from left to right.
 
-    A box joins the line whose last member covers more than half of the lower of the two.
+    A box joins a line whose middle is less than half a letter from its own.
     """
     lines: list[Line] = []
     for box in sorted(boxes, key=lambda b: (b.centre_y, b.left)):
@@ -64,20 +69,26 @@ def reading_order(boxes: Sequence[TextBox]) -> list[TextBox]:
 
 
 def find_grid(boxes: Sequence[TextBox]) -> Grid | None:
-    """The table that the boxes form, or None where they form none.
+    """The table that level boxes form, or None where they form none.
 
     Columns are the stretches of x that many lines cover, with next to nothing between them;
-    rows are lines, a wrapped cell's lines joined. Three columns under a head make a table.
+    rows are lines, a wrapped cell's lines joined. Three columns and three rows make a table.
     """
-    lines = group_lines(deskew(boxes))
-    columns = _columns(lines)
-    if len(columns) < _LEAST_COLUMNS or len(lines) < 2:
+    lines = group_lines(boxes)
+    # A line of one box (a title, a note) says nothing about columns.
+    telling = [box for line in lines if len(line) > 1 for box in line]
+    columns = _columns(telling, stray=len(lines) // 12)
+    if len(columns) < _LEAST_COLUMNS or _aligned(telling, columns) < _LEAST_ALIGNED:
         return None
-    rows = [_cells(row, columns) for row in _join_wrapped(lines, columns)]
-    while rows and sum(map(bool, rows[0])) < _LEAST_FILLED * len(columns):
-        rows.pop(0)
+    joined = _join_wrapped(lines, columns)
+    if len(joined) * _MOST_LINES_A_ROW < len(lines):
+        return None
+    rows = [_cells(row, columns) for row in joined]
+    for end in (0, -1):
+        while rows and sum(map(bool, rows[end])) <= _SPARSE * len(columns):
+            rows.pop(end)  # a title, a note, prose around the table
     filled = sum(bool(cell) for row in rows for cell in row)
-    if len(rows) < 2 or filled < _LEAST_FILLED * len(rows) * len(columns):
+    if len(rows) < _LEAST_ROWS or filled < _LEAST_FILLED * len(rows) * len(columns):
         return None
     return Grid(rows[0], tuple(rows[1:]))
 
@@ -96,21 +107,16 @@ def _turned(box: TextBox, cos: float, sin: float) -> TextBox:
 
 
 def _same_line(line: Line, box: TextBox) -> bool:
-    # The latest member only: a running band would let slanted lines swallow the next one.
-    last = line[-1]
-    overlap = min(last.bottom, box.bottom) - max(last.top, box.top)
-    return overlap > 0.5 * min(last.height, box.height)
+    """Whether `box` stands level with `line`: their middles less than half a letter apart."""
+    middle = statistics.fmean(other.centre_y for other in line)
+    height = min(box.height, min(other.height for other in line))
+    return abs(box.centre_y - middle) < 0.5 * height
 
 
-def _columns(lines: Sequence[Line]) -> list[tuple[float, float]]:
-    """Stretches of x covered by more boxes than a stray misreading accounts for.
-
-    A line of one box (a title, a note) says nothing about columns.
-    """
-    boxes = [box for line in lines if len(line) > 1 for box in line]
+def _columns(boxes: Sequence[TextBox], stray: int) -> list[tuple[float, float]]:
+    """Stretches of x covered by more than `stray` boxes, which misreadings account for."""
     if not boxes:
         return []
-    stray = len(lines) // 12
     edges = sorted(event for box in boxes for event in _edges(box))
     least = _SLIVER * statistics.median(box.height for box in boxes)
     columns: list[tuple[float, float]] = []
@@ -122,6 +128,29 @@ def _columns(lines: Sequence[Line]) -> list[tuple[float, float]]:
             columns.append((start, x))
         depth += step
     return columns
+
+
+def _aligned(boxes: Sequence[TextBox], columns: Sequence[tuple[float, float]]) -> float:
+    """The share of boxes that stand flush left, centred or flush right in their column, 0-1.
+
+    Each column counts by the one of the three that suits it best.
+    """
+    members: list[Line] = [[] for _ in columns]
+    for box in boxes:
+        members[_column_of(box, columns)].append(box)
+    flush = sum(
+        max(
+            _at_median(column, place)
+            for place in (attrgetter("left"), attrgetter("centre_x"), attrgetter("right"))
+        )
+        for column in members
+    )
+    return flush / len(boxes)
+
+
+def _at_median(column: Line, place: Callable[[TextBox], float]) -> int:
+    middle = statistics.median(map(place, column)) if column else 0.0
+    return sum(abs(place(box) - middle) < 0.5 * box.height for box in column)
 
 
 def _edges(box: TextBox) -> tuple[tuple[float, int], tuple[float, int]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dtvqa_plugin.ocr.fields import pick_field
-from dtvqa_plugin.ocr.layout import find_grid
+from dtvqa_plugin.ocr.fields import value_by_label, value_without_label
+from dtvqa_plugin.ocr.layout import deskew, find_grid
 from dtvqa_plugin.ocr.question import parse
 from dtvqa_plugin.ocr.table import pick_cell
 
@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
 
 def pick_answer(boxes: Sequence[TextBox], question: str) -> str:
-    """A short answer to `question`, prompted or bare; "" where there are no boxes."""
+    """A short answer to `question`, prompted or bare; "" where there is no text.
+
+    In this order: the cell of a table whose row or column the question names, the value of a
+    label, any cell of the table, and what stands out without a label.
+    """
     parsed = parse(question)
-    grid = find_grid(boxes)
-    answer = pick_cell(grid, parsed) if grid is not None else ""
-    return answer or pick_field(boxes, parsed)
+    level = deskew([box for box in boxes if box.text.strip()])
+    grid = find_grid(level)
+    cell, named = pick_cell(grid, parsed) if grid else ("", False)
+    if named:
+        return cell
+    return value_by_label(level, parsed) or cell or value_without_label(level, parsed)

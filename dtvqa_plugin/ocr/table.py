@@ -26,6 +26,7 @@ _OTHER_WORD = 0.4
 _MEASURE_WORD = 0.1
 _ASKED_HEAD = 0.6
 _HEAD = 8.0
+_HEAD_NAMED = 0.6
 _SAID_IN_QUESTION = 1.0
 _EXTREME = 3.0
 _BESIDE_EXTREME = 1.5
@@ -62,33 +63,36 @@ _BRACKETED = re.compile(r"(?<=\w)\s*\([^()]*\)\s*$")
 _NUMBER = re.compile(r"^[^\w]*\d[\d.,: +/%()-]*\s?[a-z%]{0,4}[^\w]*$", re.IGNORECASE)
 
 
-def pick_cell(grid: Grid, question: Question) -> str:
-    """The cell that the question most likely asks for; "" where no cell holds anything."""
+def pick_cell(grid: Grid, question: Question) -> tuple[str, bool]:
+    """The cell that the question most likely asks for, and whether it names its row or column.
+
+    The cell is "" where no cell holds anything.
+    """
     grid = without_summary(grid)
     winner = winner_of_pair(grid, question)
     if winner:
-        return winner
+        return winner, True
     columns = list(zip(*grid.rows, strict=True))
     kinds = [column_kind(column) for column in columns]
     column_scores = score_columns(grid.head, kinds, question)
     evidence = row_evidence(grid, question)
     extreme = extreme_cells(grid, kinds, question)
-    best, answer = -math.inf, ""
+    best, answer, named = -math.inf, "", False
     for r, row in enumerate(grid.rows):
         total = sum(evidence[r])
         for c, cell in enumerate(row):
             if not any(map(str.isalnum, cell)):
                 continue
+            row_score = total - evidence[r][c] + extreme[r][c]
             score = (
-                total
-                - evidence[r][c]
-                + extreme[r][c]
+                row_score
                 + _HEAD * column_scores[c]
                 - _SAID_IN_QUESTION * share_in_question(cell, question)
             )
             if score > best:
                 best, answer = score, cell
-    return answer
+                named = row_score > 0 or column_scores[c] > _HEAD_NAMED
+    return answer, named
 
 
 def winner_of_pair(grid: Grid, question: Question) -> str:
@@ -153,7 +157,7 @@ def score_columns(head: Sequence[str], kinds: Sequence[Kind], question: Question
         score = head_fit(name, question, common)
         if kind in wanted:
             score += _RIGHT_KIND
-        elif wanted and score < 0.6:
+        elif wanted and score < _HEAD_NAMED:
             score -= _WRONG_KIND
         scores.append(score)
     if question.asked in ("who", "which", "other") and "text" in kinds:

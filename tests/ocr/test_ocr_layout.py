@@ -81,6 +81,19 @@ def test_a_title_above_the_table_is_not_its_head() -> None:
     assert grid.head == ROWS[0]
 
 
+def test_prose_around_a_table_is_not_part_of_it() -> None:
+    prose = [(0, "best kept cool and dry, away from light and children, all year")]
+    below = [(b.left, b.top + 150, b.right, b.bottom + 150, b.text) for b in table(*ROWS)]
+    boxes = [
+        *sheet(prose, prose, prose),
+        *(TextBox.upright(text, *place) for *place, text in below),
+        *line(320, (0, "all figures without guarantee")),
+    ]
+    grid = find_grid(boxes)
+    assert grid is not None
+    assert (grid.head, *grid.rows) == ROWS
+
+
 def test_boxes_that_touch_because_the_detector_widens_them_stay_apart() -> None:
     boxes = [
         TextBox.upright(box.text, box.left - 14, box.top - 4, box.right + 15, box.bottom + 4)
@@ -127,8 +140,15 @@ def test_close_full_lines_are_rows_of_their_own() -> None:
         table(*ROWS)[:4],
         sheet([(0, "a line of prose")], [(40, "that runs")], [(10, "ragged")], [(300, "over")]),
         sheet([(0, "Fat"), (300, "1g")], [(0, "Salt"), (300, "2g")]),
+        sheet(
+            [(0, "bakery"), (250, "open"), (480, "bus 14")],
+            [(50, "fresh"), (210, "till"), (440, "north")],
+            [(20, "rolls"), (290, "ten"), (520, "only")],
+            [(70, "daily"), (230, "pm"), (460, "stop")],
+        ),
+        sheet([(0, "item"), (200, "size"), (400, "price")], *[[(0, "apples")]] * 8),
     ],
-    ids=["nothing", "one box", "one line", "prose", "label and value"],
+    ids=["nothing", "one box", "one line", "prose", "label and value", "ragged", "a list"],
 )
 def test_what_is_not_a_table_has_no_grid(boxes: list[TextBox]) -> None:
     assert find_grid(boxes) is None

@@ -77,6 +77,16 @@ CHINESE_PACK = sheet(
     [(0, "服务热线：400-880-8598")],
     [(0, "产地：广东省揭阳市")],
 )
+BILINGUAL_PACK = [
+    *sheet(
+        [(0, "保质期")],
+        [(0, "Shelf life")],
+        [(0, "生产许可证")],
+        [(0, "Licence")],
+    ),
+    TextBox.upright("9个月 9 months", 240, 12, 420, 38),
+    TextBox.upright("SC10755501880236", 240, 74, 420, 98),
+]
 SIGN = [
     TextBox.upright("GRAND HOTEL", 50, 20, 500, 120),
     TextBox.upright("Check-in from 3:00 pm", 60, 180, 400, 210),
@@ -131,6 +141,9 @@ CASES = [
     (CHINESE_PACK, "Where is the product from?", "广东省揭阳市"),
     (CHINESE_PACK, "净含量是多少？", "188克"),
     (CHINESE_PACK, "产品的保质期是多久?", "12个月"),
+    # a value level with two lines of label
+    (BILINGUAL_PACK, "What is the shelf life of the product?", "9个月 9 months"),
+    (BILINGUAL_PACK, "What is the production license number?", "SC10755501880236"),
     # no label: by form, else by prominence
     (SIGN, "What is the phone number?", "+44 20 7946 0958"),
     (SIGN, "What is the website?", "www.grandhotel.example.com"),
