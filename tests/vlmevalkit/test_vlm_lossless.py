@@ -181,3 +181,23 @@ def test_damaged_file_is_one_error(content: str, message: str, tmp_path: Path) -
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         DTVQADataset("DTVQA").evaluate(str(path))
+
+
+class Interrupted(CannedModel):
+    """Breaks off at the twelfth question."""
+
+    def generate_inner(self, message: list[dict[str, Any]], dataset: str | None = None) -> str:
+        if len(self.asked) == 11:
+            raise KeyboardInterrupt
+        return super().generate_inner(message, dataset)
+
+
+def test_interrupted_local_run_goes_on_after_the_last_ten(tmp_path: Path) -> None:
+    answers = {f"Question {n}?": text for n, text in enumerate(PREDICTIONS)}
+    with pytest.raises(KeyboardInterrupt):
+        infer_data_job(Interrupted(answers), str(tmp_path), "canned", DTVQADataset("DTVQA"))
+    dataset = DTVQADataset("DTVQA")
+    model, path = run(tmp_path, dataset)
+    assert len(model.asked) == len(PREDICTIONS) - 10
+    _, questions = evaluated(dataset, path)
+    assert [question["raw_prediction"] for question in questions] == PREDICTIONS
