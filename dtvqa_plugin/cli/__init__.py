@@ -13,6 +13,7 @@ from dtvqa_plugin import __version__
 from dtvqa_plugin.errors import DTVQAError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set of your own images."),
     "data": ("dtvqa_plugin.cli.data_remote:data", "Get the released data, see what is there."),
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
     "score": ("dtvqa_plugin.cli.report:score", "Score runs again: the paper's table, audits."),

@@ -23,6 +23,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
+from dtvqa_plugin.data.custom import CUSTOM_VARIABLE, INFO_FILE, CustomSet, import_custom
 from dtvqa_plugin.data.importing import ImportReport, Progress, import_release
 from dtvqa_plugin.data.portable import import_archive, is_tar
 from dtvqa_plugin.data.released import ARCHIVE_NAME, RELEASED_SPLITS, REPO_ID
@@ -78,10 +79,14 @@ def import_command(
 
     PATH is a folder in the published layout (test/, train/, image/ or image.zip), such a zip
     with the annotations beside it or in the store already, or an archive that 'dtvqa data export'
-    wrote (taken whole unless --split is given). Safe to interrupt and to repeat.
+    wrote (taken whole unless --split is given), or a set of your own that 'dtvqa annotate export'
+    wrote. Safe to interrupt and to repeat.
     """
     given = context.get_parameter_source("splits") is not ParameterSource.DEFAULT
     with _bar() as progress:
+        if (path / INFO_FILE).is_file():
+            echo_custom(import_custom(path), as_json)
+            return
         if is_tar(path):
             report = import_archive(
                 path,
@@ -104,6 +109,16 @@ def import_command(
     echo_report(report, as_json)
     if report.bad:
         sys.exit(1)
+
+
+def echo_custom(custom: CustomSet, as_json: bool) -> None:
+    """Print what set of the user's own was imported, and how to evaluate it."""
+    if as_json:
+        values = {**custom.signature(), "folder": str(custom.folder), "subsets": custom.subsets}
+        click.echo(json.dumps(values, indent=2))
+        return
+    click.echo(f"imported {custom.title}: {', '.join(custom.subsets)}")
+    click.echo(f"evaluate it: {CUSTOM_VARIABLE}={custom.name} lmms-eval --tasks dtvqa_custom ...")
 
 
 def echo_report(report: ImportReport, as_json: bool) -> None:

@@ -120,11 +120,16 @@ TRAIN_FILES: tuple[AnnotationFile, ...] = (
 SAMPLE_FILE = AnnotationFile("DT_mini", "test", "mini", None)
 """The embedded sample's annotations (package data, no store needed)."""
 
+CUSTOM_FILE = AnnotationFile("DT_custom", "test", "custom", None)
+"""A question set of the user's own, in the folder that ``DTVQA_CUSTOM`` names."""
+
 FILES: tuple[AnnotationFile, ...] = (*TEST_FILES, COMBINED_TEST, *TRAIN_FILES)
-BY_NAME: dict[str, AnnotationFile] = {file.name: file for file in (*FILES, SAMPLE_FILE)}
+BY_NAME: dict[str, AnnotationFile] = {
+    file.name: file for file in (*FILES, SAMPLE_FILE, CUSTOM_FILE)
+}
 
 RELEASED_SPLITS = ("test", "val", "train")
-SPLITS = (*RELEASED_SPLITS, "mini")
+SPLITS = (*RELEASED_SPLITS, "mini", "custom")
 
 
 def check_split(split: str, allowed: tuple[str, ...] = SPLITS) -> str:
@@ -135,8 +140,13 @@ def check_split(split: str, allowed: tuple[str, ...] = SPLITS) -> str:
 
 
 def split_files(split: str) -> tuple[AnnotationFile, ...]:
-    """The files of one split in reading order, one subset each (``mini``: its single file)."""
+    """The files of one split in reading order, one subset each.
+
+    ``mini`` and ``custom`` have a single file each.
+    """
     check_split(split)
+    if split == "custom":
+        return (CUSTOM_FILE,)
     if split == "mini":
         return (SAMPLE_FILE,)
     return tuple(file for file in (*TEST_FILES, *TRAIN_FILES) if file.split == split)
@@ -146,6 +156,10 @@ def split_subsets(split: str) -> tuple[str, ...]:
     """The subsets that have questions in ``split``, in reading order."""
     if split == "mini":
         return tuple(SAMPLE_SUBSETS)
+    if split == "custom":
+        from dtvqa_plugin.data.custom import custom_subsets  # which reads files with this module
+
+        return custom_subsets()
     return tuple(dict.fromkeys(file.subset for file in split_files(split) if file.subset))
 
 

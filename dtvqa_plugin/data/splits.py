@@ -20,6 +20,7 @@ from dtvqa_plugin.data.annotations import (
     read_test,
     read_train,
 )
+from dtvqa_plugin.data.custom import custom_folder, read_custom
 from dtvqa_plugin.data.hub import offline
 from dtvqa_plugin.data.released import (
     BY_NAME,
@@ -82,7 +83,10 @@ def sample_dir() -> Path:
 
 
 def split_store(split: str, home: str | Path | None = None) -> Store:
-    """The store a split is read from: the embedded sample for ``mini``, else the user's."""
+    """The store a split is read from: the embedded sample for ``mini``, the folder that
+    ``DTVQA_CUSTOM`` names for ``custom``, else the user's."""
+    if split == "custom":
+        return Store(custom_folder())
     return Store(sample_dir()) if check_split(split) == "mini" else Store(home)
 
 
@@ -165,7 +169,8 @@ def load_split(
     ``image`` holds absolute paths and is decoded when a row is read (upright RGB, see
     `dtvqa_plugin.data.images`); no image bytes stand in the table. Rows are in file order.
 
-    ``split`` is ``test``, ``val``, ``train`` or ``mini`` (the embedded sample; no store needed).
+    ``split`` is ``test``, ``val``, ``train``, ``mini`` (the embedded sample; no store needed) or
+    ``custom`` (the set that ``DTVQA_CUSTOM`` names).
     What the store lacks is fetched from the hub first, unless ``DTVQA_AUTO_FETCH=0`` or
     ``HF_HUB_OFFLINE=1``. Raises `DataError` when annotations or images are missing then, with the
     command that brings them. ``allow_partial=True`` (default: ``DTVQA_ALLOW_PARTIAL=1``) keeps
@@ -198,6 +203,13 @@ def coverage(
 ) -> dict[str, Coverage]:
     """`Coverage` by subset, and of them all under ``"overall"``; raises as `read_split` does."""
     return split_coverage(read_split(split, subset, sources=sources, home=home))
+
+
+def benchmark_title(split: str) -> str:
+    """What results of this split are results of: only the released data are titled DT-VQA."""
+    if split == "custom":
+        return read_custom().title
+    return "embedded sample (not DT-VQA)" if split == "mini" else "DT-VQA"
 
 
 def split_coverage(reading: SplitReading) -> dict[str, Coverage]:
@@ -234,7 +246,8 @@ def data_signature(
     ``files``: SHA-256, revision and ``released`` (bytes equal to the known released ones;
     ``None``: no hash known) of each file; ``records_sha256`` over the questions and answers
     themselves, the same whichever files they came in; ``images_sha256`` over the name and size
-    of each image present; ``coverage``: "146 of 300" by subset and overall.
+    of each image present; ``coverage``: "146 of 300" by subset and overall. For the split
+    ``custom`` also ``custom``: the set's name and hash.
     """
     reading = read_split(split, subset, sources=sources, home=home)
     manifest = reading.store.manifest()
@@ -247,7 +260,9 @@ def data_signature(
             "released": None if known is None else known == found.sha256,
             "revision": entry.revision if entry and entry.sha256 == found.sha256 else None,
         }
+    named = {"custom": read_custom().signature()} if split == "custom" else {}
     return {
+        **named,
         "split": split,
         "subsets": list(reading.subsets),
         "questions": len(reading.records),
@@ -310,11 +325,15 @@ def _missing_annotations(split: str, store: Store, missing: list[AnnotationFile]
     names = ", ".join(file.path for file in missing)
     if split == "mini":
         return DataError(f"{store.home}: the embedded sample lacks {names}; reinstall dtvqa-plugin")
+    if split == "custom":
+        return DataError(f"{store.home}: {names} is missing; {cure(split)}")
     return DataError(f"{store.home}: the {split} annotations are missing ({names}); {cure(split)}")
 
 
 def cure(split: str, subsets: Sequence[str] = ()) -> str:
     """The command that brings missing data, as a sentence."""
+    if split == "custom":
+        return "run 'dtvqa annotate export' again, or set DTVQA_CUSTOM to a complete export"
     chosen = f"--split {split}" + "".join(f" --subset {name}" for name in subsets)
     forbidden = " with HF_HUB_OFFLINE, which is set, unset" if offline() else ""
     return (

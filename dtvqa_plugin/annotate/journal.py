@@ -1,0 +1,201 @@
+"""Append-only JSON lines: what is written stays, what a kill cut off is one line and is told.
+
+Nothing here ever rewrites or shortens a journal. A line that holds no record, such as the last one
+of a process that was killed while writing, stays where it is and is passed over with a count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from dtvqa_plugin.annotate.errors import AnnotateError
+
+Entry = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Damage:
+    """Lines of a journal that hold no record: their number, and the first one's place."""
+
+    path: Path
+    count: int = 0
+    first: int = 0
+    reason: str = ""
+
+    def add(self, line: int, reason: str) -> None:
+        """Count one more bad line (``line`` from 1)."""
+        if not self.count:
+            self.first, self.reason = line, reason
+        self.count += 1
+
+    def __str__(self) -> str:
+        lines = "line is" if self.count == 1 else "lines are"
+        return (
+            f"{self.path.name}: {self.count} {lines} no record (the first: line {self.first}, "
+            f"{self.reason}); left as it stands and passed over"
+        )
+
+
+@dataclass
+class Journal:
+    """One file of JSON objects, a line each. Several processes may append to it.
+
+    ``needs`` names the keys every record must have: a line without them counts as damaged.
+    """
+
+    path: Path
+    needs: frozenset[str] = frozenset()
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def append(self, record: Mapping[str, Any], *, sync: bool = True) -> int:
+        """Write one record and return its offset; on disk for good when ``sync``."""
+        return self.extend([record], sync=sync)
+
+    def extend(self, records: Iterable[Mapping[str, Any]], *, sync: bool = True) -> int:
+        """Write records in one piece and return the first one's offset."""
+        data = b"".join(dump_line(record) for record in records)
+        with self._lock, self._file_lock(), self._writing() as handle:
+            handle.seek(0, os.SEEK_END)
+            if handle.tell() and not _ends_line(handle):
+                # A writer was killed here: close its line, so that ours stands alone.
+                handle.seek(0, os.SEEK_END)
+                handle.write(b"\n")
+            start: int = handle.tell()
+            handle.write(data)
+            handle.flush()
+            if sync:
+                os.fsync(handle.fileno())
+        return start
+
+    def read(self, start: int = 0, damage: Damage | None = None) -> Iterator[tuple[int, Entry]]:
+        """Each record with its offset, from byte ``start`` on; bad lines go to ``damage``.
+
+        A last line without its line break counts only if it is a whole record. Memory: one line.
+        """
+        try:
+            handle = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise AnnotateError(f"{self.path}: cannot be read: {error.strerror}") from error
+        with handle:
+            handle.seek(start)
+            offset = start
+            for number, line in enumerate(handle, start=1):
+                record = self._parse(line, number, damage)
+                if record is not None:
+                    yield offset, record
+                offset += len(line)
+
+    def at(self, offset: int) -> Entry:
+        """The record that begins at ``offset``, as `read` or `append` gave it."""
+        with self.path.open("rb") as handle:
+            handle.seek(offset)
+            record = self._parse(handle.readline(), 0, None)
+        if record is None:
+            raise AnnotateError(f"{self.path}: changed by hand while it was in use; start again")
+        return record
+
+    def exists(self) -> bool:
+        """Whether anything has been written."""
+        return self.path.is_file()
+
+    def _parse(self, line: bytes, number: int, damage: Damage | None) -> Entry | None:
+        if not line.strip():
+            return None
+        reason = ""
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            reason = "cut off" if not line.endswith(b"\n") else "cut off or not JSON"
+        else:
+            if not isinstance(record, dict):
+                reason = "no object"
+            elif not self.needs <= record.keys():
+                reason = f"without {', '.join(sorted(self.needs - record.keys()))}"
+            else:
+                return record
+        if damage is not None:
+            damage.add(number, reason)
+        return None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab+") as handle:
+                yield handle
+        except OSError as error:
+            raise AnnotateError(
+                f"{self.path}: cannot be written: {error.strerror}; what was written before is safe"
+            ) from error
+
+    @contextmanager
+    def _file_lock(self) -> Iterator[None]:
+        folder = self.path.parent / ".locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / f"{self.path.name}.lock"):
+            yield
+
+
+class Rewritten:
+    """A file of JSON lines made anew as a whole: it appears when complete, or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+
+    def __enter__(self) -> Rewritten:
+        self._handle = self._partial.open("wb")
+        return self
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Add one record."""
+        self._handle.write(dump_line(record))
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            if error is None:
+                self._handle.flush()
+                os.fsync(self._handle.fileno())
+            self._handle.close()
+            if error is None:
+                self._partial.replace(self.path)
+        finally:
+            self._partial.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a small file so that it is there complete or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as handle:
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def dump_line(record: Mapping[str, Any]) -> bytes:
+    """One record as a line; lone surrogates (which UTF-8 has no bytes for) are escaped."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def _ends_line(handle: Any) -> bool:
+    handle.seek(-1, os.SEEK_END)
+    return bool(handle.read(1) == b"\n")

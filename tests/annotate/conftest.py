@@ -1,0 +1,68 @@
+"""Fixtures of the annotation tests: small images, projects, an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw
+
+pytest.importorskip("openai", reason="needs the extra annotate")
+
+import yaml
+
+from dtvqa_plugin.annotate.init import Wish, make_project
+from dtvqa_plugin.annotate.project import Project
+
+MakeProject = Callable[..., Project]
+
+ANSWER = "Q1: What is the shop called?\nA1: Blue Bird\nQ2: How much is a kilo of pears?\nA2: 2.50 €"
+
+
+def draw(path: Path, *lines: str, size: tuple[int, int] = (160, 120)) -> Path:
+    """An image of its own with some text on it."""
+    image = Image.new("RGB", size, "white")
+    pen = ImageDraw.Draw(image)
+    for place, line in enumerate(lines):
+        pen.text((6, 6 + 16 * place), line, fill="black")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.save(path)
+    return path
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Path:
+    """A folder with four images."""
+    for number in range(4):
+        draw(tmp_path / "images" / f"shop{number}.png", "BLUE BIRD", f"pears 2.5{number}")
+    return tmp_path / "images"
+
+
+@pytest.fixture
+def make(tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProject:
+    """Make a project at ``tmp_path/project``; keywords change its first round's fields.
+
+    ``config`` is a function that changes the whole parsed config.
+    """
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def build(
+        base_url: str = "http://127.0.0.1:9/v1",
+        config: Callable[[dict[str, Any]], None] | None = None,
+        root: str = "project",
+        **turn: Any,
+    ) -> Project:
+        folder = tmp_path / root
+        wish = Wish("Shops", images, "scene", model="gpt-loop", base_url=base_url, target=3)
+        make_project(folder, wish)
+        path = folder / "config.yaml"
+        values = yaml.safe_load(path.read_text())
+        values["rounds"][0].update({"retries": 2, "timeout": 5, **turn})
+        if config is not None:
+            config(values)
+        path.write_text(yaml.safe_dump(values, allow_unicode=True))
+        return Project.open(folder)
+
+    return build
