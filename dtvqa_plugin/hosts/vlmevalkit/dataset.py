@@ -20,8 +20,8 @@ from vlmeval.dataset.image_base import ImageBaseDataset
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.data import data_signature, load_split, read_split
-from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.data.prediction_files import read_predictions
+from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
     HEADINGS,
