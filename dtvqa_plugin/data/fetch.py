@@ -14,9 +14,11 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dtvqa_plugin.data.annotations import raise_problems, read_bytes
 from dtvqa_plugin.data.checksums import file_crc32, read_checks
@@ -65,7 +67,7 @@ PINNED_REVISION: str | None = None
 
 DEFAULT_REVISION = "main"
 _DOWNLOADS = ".download"
-_SYNC_EVERY = 64 * 2**20
+_LOOKUPS = 4
 
 Note = Callable[[str], None]
 
@@ -161,7 +163,7 @@ def fetch_release(
     store = Store(home)
     lack = lacking(store, choice, recheck)
     if not lack and revision is None:
-        return _report(store, choice)
+        return _settled(store, choice)
     if offline():
         raise OfflineError(
             f"{store.home}: {lack or f'revision {revision}'} to be fetched, but HF_HUB_OFFLINE is "
@@ -173,7 +175,7 @@ def fetch_release(
         if not lack and revision is None:
             return _report(store, choice)
         hub = Hub(revision or _default_revision(store), patience)
-        job = _Job(store, choice, hub, revision is not None, note)
+        job = _Job(store, choice, lack, hub, revision is not None, note)
         return job.run(full=full, strict=strict, skip_bad=skip_bad, progress=progress)
 
 
@@ -277,21 +279,28 @@ def progress_bar(what: str = "images", unit: str = "B") -> Iterator[Progress]:
     disabled = utils.are_progress_bars_disabled  # type: ignore[attr-defined]  # re-exported
 
     every = 0.2 if sys.stderr.isatty() else 15.0
-    with tqdm(
-        desc=what,
-        unit=unit,
-        unit_scale=True,
-        mininterval=every,
-        maxinterval=2 * every,
-        disable=disabled(),
-        delay=0.1,
-    ) as bar:
+    bar: Any = None
 
-        def advance(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
+    def advance(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None:
+            bar = tqdm(
+                desc=what,
+                total=total,
+                unit=unit,
+                unit_scale=True,
+                mininterval=every,
+                maxinterval=2 * every,
+                disable=disabled(),
+            )
+        bar.total = total
+        bar.update(done - bar.n)
 
+    try:
         yield advance
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 # --- one fetch, under the lock -------------------------------------------------------------------
@@ -300,9 +309,12 @@ def progress_bar(what: str = "images", unit: str = "B") -> Iterator[Progress]:
 class _Job:
     """Everything is looked at first (`run` up to ``plan``), then written."""
 
-    def __init__(self, store: Store, choice: Choice, hub: Hub, renew: bool, note: Note) -> None:
+    def __init__(
+        self, store: Store, choice: Choice, lack: Lack, hub: Hub, renew: bool, note: Note
+    ) -> None:
         self.store = store
         self.choice = choice
+        self.lack = lack
         self.hub = hub
         self.renew = renew
         self.note = note
@@ -325,67 +337,90 @@ class _Job:
 
     def _run(self, full: bool, strict: bool, skip_bad: bool, progress: Progress | None) -> None:
         with ExitStack() as stack:
-            wanted = self._annotations(strict)
+            wanted, source = self._looked_at(full, strict, stack)
             mover = Mover(self.store, self.report, wanted, skip_bad, progress)
-            source = self._images_from(wanted, full, stack)
             if source is not None:
                 self._offer(mover, source, wanted)
             write_annotations(self.store, self.report)
-            self._note_manifest(ImportReport(self.store.home, self.report.files))
+            self._note_manifest(images=source is not None)
             if source is not None:
                 mover.move()
             count_present(self.store, self.report, wanted)
-            if source is not None:
-                self._note_manifest(self.report)
+            self._note_manifest(images=source is not None)
 
-    def _note_manifest(self, report: ImportReport) -> None:
+    def _looked_at(
+        self, full: bool, strict: bool, stack: ExitStack
+    ) -> tuple[Wanted, MemberSource | None]:
+        """The images wanted, and an archive to take them from if any is missing or damaged.
+
+        The archive's directory is read while the annotation files come.
+        """
+        archive = None
+        if self.choice.images and (self.renew or self.lack):
+            archive = self.hub.file(ARCHIVE_NAME)
+        with ThreadPoolExecutor(_LOOKUPS) as pool:
+            try:
+                opening = pool.submit(self._open, archive, stack) if archive and not full else None
+                wanted = self._annotations(strict, pool)
+                there = self.store.present(wanted)
+                complete = len(there) == len(wanted) and not self.lack.damaged
+                source = opening.result() if opening is not None else None
+            except BaseException:
+                self.hub.stop.set()
+                raise
+        if archive is None or (complete and not self.renew):
+            return wanted, None
+        if source is None:
+            source = ZipSource(self._whole(archive, self.store.home / ARCHIVE_NAME))
+            stack.callback(source.close)
+        return wanted, source
+
+    def _open(self, archive: HubFile, stack: ExitStack) -> ZipSource:
+        kept = self.store.home / ARCHIVE_NAME
+        if kept.is_file() and kept.stat().st_size == archive.size:
+            source = ZipSource(kept)
+        else:
+            source = RemoteZip(archive)
+        stack.callback(source.close)
+        return source
+
+    def _note_manifest(self, *, images: bool) -> None:
         revision = self.hub.commit or self.hub.revision
+        report = self.report if images else ImportReport(self.store.home, self.report.files)
         write_manifest(self.store, report, revision, f"{self.hub.label}/{ARCHIVE_NAME}")
 
     # annotations
 
-    def _annotations(self, strict: bool) -> Wanted:
+    def _annotations(self, strict: bool, pool: Executor) -> Wanted:
+        chosen = self.choice.files()
+        stored = [None if self.renew else _stored(self.store, file) for _, file, _ in chosen]
+        absent = [file for (_, file, _), part in zip(chosen, stored, strict=True) if part is None]
+        if absent and self.hub.commit is None:
+            self.hub.file(absent[0].path)  # settles the commit for all that follow
+        fetched = dict(zip(absent, pool.map(self._fetched, absent), strict=True))
         wanted: Wanted = {}
-        for split, file, subsets in self.choice.files():
-            part = None if self.renew else _stored(self.store, file)
-            if part is None:
-                part = self._fetched(file)
+        for (split, file, subsets), kept in zip(chosen, stored, strict=True):
+            part = fetched[file] if kept is None else kept
             if strict:
                 raise_problems(Path(part.origin), part.reading.problems)
             for image, subset in part.images(subsets).items():
                 wanted.setdefault(image, (split, subset))
+        self.report.files += fetched.values()
+        for part in fetched.values():
+            if part.released is False:
+                self.report.warnings.append(
+                    f"{part.origin}: differs from the released {part.file.path} that is known; "
+                    "scores made with it may not compare with published ones"
+                )
         return wanted if self.choice.images else {}
 
     def _fetched(self, file: AnnotationFile) -> Annotations:
         found = self.hub.file(file.path)
         self.note(f"{found.label}: {found.size / 1e6:.2f} MB")
-        part = parse_annotations(
-            file, found.content(), self.store.annotation_path(file), origin=found.label
-        )
-        self.report.files.append(part)
-        if part.released is False:
-            self.report.warnings.append(
-                f"{found.label}: differs from the released {file.path} that is known; "
-                "scores made with it may not compare with published ones"
-            )
-        return part
+        path = self.store.annotation_path(file)
+        return parse_annotations(file, found.content(), path, origin=found.label)
 
     # images
-
-    def _images_from(self, wanted: Wanted, full: bool, stack: ExitStack) -> MemberSource | None:
-        there = self.store.present(wanted)
-        if not self.renew and len(there) == len(wanted) and not changed(self.store, there):
-            return None
-        file = self.hub.file(ARCHIVE_NAME)
-        kept = self.store.home / ARCHIVE_NAME
-        if full:
-            source = ZipSource(self._whole(file, kept))
-        elif kept.is_file() and kept.stat().st_size == file.size:
-            source = ZipSource(kept)
-        else:
-            source = RemoteZip(file)
-        stack.callback(source.close)
-        return source
 
     def _offer(self, mover: Mover, source: MemberSource, wanted: Wanted) -> None:
         offered = offers([source], wanted)
@@ -475,6 +510,25 @@ def _stored(store: Store, file: AnnotationFile) -> Annotations | None:
         return None
     path = store.annotation_path(used)
     return parse_annotations(used, read_bytes(path), path, fresh=False)
+
+
+def _settled(store: Store, choice: Choice) -> ImportReport:
+    """The report of a fetch that has nothing to do; counts that a killed one left are put right."""
+    report = _report(store, choice)
+    entries = store.manifest().images
+    stale = [
+        f"{subset}/{split}"
+        for (split, subset), count in report.images.items()
+        if f"{subset}/{split}" in entries
+        and entries[f"{subset}/{split}"].present < count.present == count.expected
+    ]
+    if stale and os.access(store.home, os.W_OK):
+        with store.lock():
+            manifest = store.manifest()
+            for key in stale:
+                manifest.images[key].present = manifest.images[key].expected
+            store.write_manifest(manifest)
+    return report
 
 
 def _report(store: Store, choice: Choice) -> ImportReport:
