@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
+from dtvqa_plugin.data.released import SPLITS
 from dtvqa_plugin.stats.extra import require_stats
-
-SPLITS = ("test", "val", "train", "mini")
 
 
 @click.command()
@@ -47,7 +46,7 @@ def stats(split: str, output: Path | None, formats: tuple[str, ...], data: Path 
     with written(folder / "stats.json") as partial:
         text = json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)
         partial.write_text(text + "\n", encoding="utf-8")
-    drawn = draw(found, folder, tuple(dict.fromkeys(formats)))
+    drawn = draw(found, folder, formats)
     for remark in drawn.remarks:
         click.echo(f"warning: {remark}", err=True)
     click.echo(f"Written: {folder / 'stats.json'} and {len(drawn.files)} figures", err=True)

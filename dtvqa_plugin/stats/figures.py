@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,10 @@ LINE = "#d9d8d2"
 COLOURS = ("#2b6cb0", "#b4570a", "#0f766e", "#7b4bab")
 SEED = 3
 
+TITLES = {
+    "mini": "Embedded sample (not DT-VQA)",
+    "custom": "Questions of one's own (not DT-VQA)",
+}
 KINDS = {"question": "questions", "answer": "answers (first reference)"}
 
 
@@ -77,7 +82,7 @@ def draw(statistics: Mapping[str, Any], folder: Path, formats: Sequence[str]) ->
     settings = {**_style(), "font.family": _families(done.words.values())}
     with mpl.rc_context(settings):
         for name, figure in _figures(statistics, done):
-            for style in formats:
+            for style in sorted(set(formats)):  # an earlier one moves the layout of a later
                 done.files.append(_save(figure, folder / f"{name}.{style}"))
     return done
 
@@ -166,7 +171,7 @@ def _sizes_figure(statistics: Mapping[str, Any]) -> Figure:
 
     figure = _figure(7, 5.6)
     axes = figure.subplots()
-    for colour, (name, part) in zip(COLOURS, _subsets(statistics), strict=False):
+    for colour, (name, part) in zip(cycle(COLOURS), _subsets(statistics), strict=False):
         sizes = part["image_sizes"].get("sizes", [])
         if sizes:
             axes.scatter(
@@ -203,11 +208,8 @@ def _figure(width: float, height: float) -> Figure:
 
 def _head(figure: Figure, statistics: Mapping[str, Any], note: str = "") -> None:
     overall = statistics["parts"][OVERALL]
-    title = (
-        f"DT-VQA {statistics['split']}"
-        if statistics["split"] != "mini"
-        else "Embedded sample (not DT-VQA)"
-    )
+    split = statistics["split"]
+    title = TITLES.get(split, f"DT-VQA {split}")
     text = f"{title}: {overall['questions']:,} questions on {overall['images']:,} images"
     figure.suptitle(
         text + (f"; {note}" if note else ""), x=0.01, ha="left", fontsize=10, color=SOFT
@@ -257,7 +259,7 @@ def _draw_lengths(axes: Axes, statistics: Mapping[str, Any], kind: str) -> None:
     last = min(LONGEST, overall["max"])
     places = range(last + 1)
     below = [0] * (last + 1)
-    for colour, (name, part) in zip(COLOURS, _subsets(statistics), strict=False):
+    for colour, (name, part) in zip(cycle(COLOURS), _subsets(statistics), strict=False):
         heights = [0] * (last + 1)
         for length, count in part[key]["histogram"].items():
             heights[min(int(length), last)] += count

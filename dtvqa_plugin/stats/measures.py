@@ -34,8 +34,9 @@ def split_statistics(split: str = "test", home: str | Path | None = None) -> dic
     chosen = records(split, home=home)
     if not chosen:
         raise DataError(f"the {split} split holds no usable question: nothing to count")
-    there = {record.subset for record in chosen}
-    subsets = [name for name in (*SUBSETS, *SAMPLE_SUBSETS) if name in there]
+    there = dict.fromkeys(record.subset for record in chosen)
+    known = [name for name in (*SUBSETS, *SAMPLE_SUBSETS) if name in there]
+    subsets = list(dict.fromkeys([*known, *there]))
     parts = {OVERALL: chosen}
     parts.update({name: [r for r in chosen if r.subset == name] for name in subsets})
     sizes = image_sizes((record.image for record in chosen), split_store(split, home))

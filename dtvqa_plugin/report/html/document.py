@@ -64,7 +64,7 @@ def questions(runs: Sequence[Run]) -> list[Record]:
         for record in (*run.records, *run.missing):
             found.setdefault(record.question_id, record)
     places = {name: place for place, name in enumerate(PART_ORDER)}
-    return sorted(found.values(), key=lambda record: places[record.subset])
+    return sorted(found.values(), key=lambda record: places.get(record.subset, len(places)))
 
 
 def page_document(
