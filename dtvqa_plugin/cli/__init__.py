@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
     "score": ("dtvqa_plugin.cli.report:score", "Score runs again: the paper's table, audits."),
     "compare": ("dtvqa_plugin.cli.report:compare", "Compare two runs, or the prompt conditions."),
+    "export": ("dtvqa_plugin.cli.finetune:export", "Write training sets for trainers."),
     "power": ("dtvqa_plugin.cli.report:power", "How large a difference the questions can show."),
     "report": ("dtvqa_plugin.cli.page:report", "Runs side by side in one HTML page."),
     "stats": ("dtvqa_plugin.cli.stats:stats", "Words, lengths and image sizes of a split."),

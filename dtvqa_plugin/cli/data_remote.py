@@ -1,4 +1,4 @@
-"""``dtvqa data``: fetch, verify, export, to-parquet."""
+"""``dtvqa data``: fetch, verify, export, to-parquet (and ``leakage``, see `finetune`)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from dtvqa_plugin.cli.data import data, echo_report
+from dtvqa_plugin.cli.finetune import leakage
 from dtvqa_plugin.data.fetch import fetch_release, progress_bar
 from dtvqa_plugin.data.parquet import SHARD_BYTES, to_parquet
 from dtvqa_plugin.data.portable import export_archive
@@ -25,6 +26,8 @@ _SOURCES = tuple(dict.fromkeys(f.name for split in RELEASED_SPLITS for f in spli
 _SHOWN_FAULTS = 20
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+data.add_command(leakage)
 
 
 def _choosing(what: str) -> Callable[[_F], _F]:

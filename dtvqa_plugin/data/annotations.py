@@ -163,27 +163,42 @@ def parse_train(content: bytes, path: Path, *, strict: bool = False) -> Reading[
     items = parse_list(content, path)
     records: list[TrainRecord] = []
     problems: list[Problem] = []
-    for index, (item, key) in enumerate(zip(items, _record_keys(items, path.stem), strict=True)):
-        name = _train_name(item)
-        try:
-            image, conversations = _train_parts(item, path.stem)
-        except _FaultError as fault:
-            problems.append(fault.problem(path, index, name))
-            continue
-        for turn, pair in enumerate(_pairs(conversations), start=1):
-            try:
-                question, answer = _exchange(pair, image, turn)
-            except _FaultError as fault:
-                problems.append(fault.problem(path, index, name, turn))
-                continue
-            subset = image.split("/")[0]
-            records.append(
-                TrainRecord(f"{key}#{turn}", subset, path.stem, image, question, answer, turn)
-            )
+    keys = record_keys([record_stem(item, index) for index, item in enumerate(items)], path.stem)
+    for index, (item, key) in enumerate(zip(items, keys, strict=True)):
+        usable, faulty = parse_conversation(item, key, path, index)
+        records.extend(usable)
+        problems.extend(faulty)
     if strict:
         raise_problems(path, problems)
     sha = hashlib.sha256(content).hexdigest()
     return Reading(path, sha, len(items), tuple(records), tuple(problems))
+
+
+def parse_conversation(
+    item: object, key: str, path: Path, index: int
+) -> tuple[list[TrainRecord], list[Problem]]:
+    """The usable pairs of one training record and what is wrong with the rest of it.
+
+    ``key`` begins the pairs' keys (see `record_keys`); ``path`` and ``index`` name the record.
+    """
+    records: list[TrainRecord] = []
+    problems: list[Problem] = []
+    name = _train_name(item)
+    try:
+        image, conversations = _train_parts(item, path.stem)
+    except _FaultError as fault:
+        return records, [fault.problem(path, index, name)]
+    for turn, pair in enumerate(_pairs(conversations), start=1):
+        try:
+            question, answer = _exchange(pair, image, turn)
+        except _FaultError as fault:
+            problems.append(fault.problem(path, index, name, turn))
+            continue
+        subset = image.split("/")[0]
+        records.append(
+            TrainRecord(f"{key}#{turn}", subset, path.stem, image, question, answer, turn)
+        )
+    return records, problems
 
 
 def raise_problems(path: Path, problems: Collection[Problem]) -> None:
@@ -387,15 +402,17 @@ def _train_parts(item: object, stem: str) -> tuple[str, list[object]]:
     return image, conversations
 
 
-def _record_keys(items: list[object], stem: str) -> list[str]:
+def record_stem(item: object, index: int) -> str:
+    """What names a training record in its file: its image's stem, else its place."""
+    name = item.get("id") if isinstance(item, dict) else None
+    try:
+        return Path(image_key(name)).stem if isinstance(name, str) else f"@{index}"
+    except UnsafePathError:
+        return f"@{index}"
+
+
+def record_keys(stems: list[str], file: str) -> list[str]:
     """One key a record, ``FILE/IMAGE-STEM``, with ``~2`` and so on where a stem comes again."""
-    stems: list[str] = []
-    for index, item in enumerate(items):
-        name = item.get("id") if isinstance(item, dict) else None
-        try:
-            stems.append(Path(image_key(name)).stem if isinstance(name, str) else f"@{index}")
-        except UnsafePathError:
-            stems.append(f"@{index}")
     taken = set(stems)
     counts: Counter[str] = Counter()
     keys: list[str] = []
@@ -405,7 +422,7 @@ def _record_keys(items: list[object], stem: str) -> list[str]:
         if counts[name] > 1:
             while (key := f"{name}~{counts[name]}") in taken:
                 counts[name] += 1
-        keys.append(f"{stem}/{key}")
+        keys.append(f"{file}/{key}")
     return keys
 
 

@@ -1,0 +1,227 @@
+"""``dtvqa export`` and ``dtvqa data leakage``: training sets without the test set in them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from dtvqa_plugin.data.fetch import progress_bar
+from dtvqa_plugin.finetune.audit import Audit, audit
+from dtvqa_plugin.finetune.export import (
+    CHECKS,
+    EXPORT_SPLITS,
+    PAPER_SUBSETS,
+    TURNS,
+    ExportOptions,
+    ExportReport,
+)
+from dtvqa_plugin.finetune.export import export as run_export
+from dtvqa_plugin.finetune.formats import FORMATS
+from dtvqa_plugin.prompts import PROMPTS
+from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
+
+_SHOWN = 20
+
+_FORMAT_HELP = "; ".join(f"{form.name}: {form.readers}" for form in FORMATS.values())
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+
+
+@click.command()
+@click.option(
+    "--to", "format_name", required=True, type=click.Choice(tuple(FORMATS)), help=_FORMAT_HELP
+)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="New folder.")
+@click.option(
+    "--split",
+    "splits",
+    multiple=True,
+    type=click.Choice(EXPORT_SPLITS),
+    default=("train",),
+    show_default=True,
+    help="Give it again for more; mini, the embedded sample, is for trying things out.",
+)
+@click.option(
+    "--subset",
+    "subsets",
+    multiple=True,
+    type=click.Choice((*SUBSETS, *SAMPLE_SUBSETS)),
+    help=f"Only this subset; give it again for more. Default: {', '.join(PAPER_SUBSETS)}.",
+)
+@click.option(
+    "--gpt4v/--no-gpt4v", default=True, show_default=True, help="DTScene's second, GPT-4V round."
+)
+@click.option(
+    "--turns",
+    type=click.Choice(TURNS),
+    default="all",
+    show_default=True,
+    help="All turns of a record in one sample, or one turn a sample.",
+)
+@click.option("--prompt", type=click.Choice(tuple(PROMPTS)), default="none", show_default=True)
+@click.option("--seed", type=click.IntRange(0), help="Shuffle. Default: the order of the files.")
+@click.option(
+    "--held-out",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    help="Share of images kept out of the training file, in a file of their own.",
+)
+@click.option("--embed", is_flag=True, help="Images inside the file (ms-swift, messages).")
+@click.option(
+    "--image-root", help="Folder that image paths begin with. Default: the store's, absolute."
+)
+@click.option("--shard-size", type=click.IntRange(1), help="Most samples a JSON Lines file.")
+@click.option(
+    "--check",
+    type=click.Choice(CHECKS),
+    default="full",
+    show_default=True,
+    help="Compare with the test images by name and picture, or by name alone.",
+)
+@click.option("--force", is_flag=True, help="Replace an earlier export.")
+@_JSON
+def export(
+    format_name: str,
+    output: Path,
+    splits: tuple[str, ...],
+    subsets: tuple[str, ...],
+    gpt4v: bool,
+    turns: str,
+    prompt: str,
+    seed: int | None,
+    held_out: float,
+    embed: bool,
+    image_root: str | None,
+    shard_size: int | None,
+    check: str,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write the training splits in a trainer's format, without the test images.
+
+    What was left out, and why, is printed and stands in manifest.json. The same data and options
+    give the same bytes.
+    """
+    options = ExportOptions(
+        format=format_name,
+        splits=splits,
+        subsets=subsets or None,
+        gpt4v=gpt4v,
+        turns=turns,
+        prompt=prompt,
+        seed=seed,
+        held_out=held_out,
+        embed=embed,
+        image_root=image_root,
+        shard_size=shard_size,
+        check=check,
+    )
+    report = run_export(output, options, force=force, progresses=progress_bar)
+    if as_json:
+        click.echo(json.dumps(report.as_json(), indent=2))
+    else:
+        for line in _export_lines(report, output):
+            click.echo(line)
+
+
+def _export_lines(report: ExportReport, output: Path) -> Iterator[str]:
+    parts = ", ".join(f"{name} {count}" for name, count in report.by_subset.items())
+    yield (
+        f"{output}: {report.pairs} pairs in {report.samples} samples over {report.images} images "
+        f"({parts})"
+    )
+    for entry in report.files:
+        yield f"  {entry['file']}: {entry['samples']} samples, {entry['bytes'] / 1e6:.1f} MB"
+    if report.faulty:
+        counts = ", ".join(f"{count} {code}" for code, count in sorted(report.faulty.items()))
+        yield f"left out: {sum(report.faulty.values())} unusable records or turns ({counts})"
+    if report.missing:
+        counts = ", ".join(f"{name} {count}" for name, count in report.missing.items())
+        yield f"left out: {report.missing_pairs} pairs whose image is missing (images: {counts})"
+    if report.unreadable:
+        yield f"left out: {report.unreadable_pairs} pairs whose image cannot be read"
+        yield from _some([f"  {text}" for text in report.unreadable])
+    if report.leaks:
+        yield f"left out: {report.leaked_pairs} pairs on {len(report.leaks)} test images"
+        yield from _some([f"  {leak}" for leak in report.leaks])
+    if report.marked:
+        yield f"left out: {report.marked} pairs whose text holds the format's own image mark"
+    if report.test_images is None:
+        yield "not compared with the test set: the sample's images are this project's own"
+    else:
+        yield (
+            f"compared with {report.test_images} test images by name, with {report.compared} "
+            "of them by picture"
+        )
+
+
+def _some(lines: Sequence[str]) -> Iterator[str]:
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"  and {len(lines) - _SHOWN} more (--json lists them)"
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--image-root",
+    type=click.Path(path_type=Path),
+    help="Folder that image paths in the records begin at.",
+)
+@click.option(
+    "--check",
+    type=click.Choice(CHECKS),
+    default="full",
+    show_default=True,
+    help="Compare images by name and picture, or by name alone.",
+)
+@_JSON
+def leakage(path: Path, image_root: Path | None, check: str, as_json: bool) -> None:
+    """Check a training set (a folder, .json or .jsonl) for test images and test questions.
+
+    Records may have any form that 'dtvqa export' writes, the released forms, or fields named
+    question and answer. Exit status 1: a test image was found, or more than half of a subset's test
+    questions with an answer to them (a few of them are nothing odd on other images).
+    """
+    with progress_bar("files", unit="") as progress:
+        found = audit(path, image_root=image_root, names_only=check == "names", progress=progress)
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        for line in _leakage_lines(found):
+            click.echo(line)
+    if found.images or found.copied:
+        sys.exit(1)
+
+
+def _leakage_lines(found: Audit) -> Iterator[str]:
+    yield (
+        f"{found.path}: {found.records} records, {found.pairs} questions, "
+        f"{found.compared + found.named} images"
+    )
+    yield (
+        f"images: {found.compared} compared by name and picture with "
+        f"{found.test_images_compared} of {found.test_images} test images, {found.named} by name "
+        "alone"
+    )
+    yield f"test images found: {len(found.images)}"
+    yield from _some([f"  {match}" for match in found.images])
+    same = sum(match.same_answer for match in found.questions)
+    equal = sum(match.similarity == 100 for match in found.questions)
+    yield (
+        f"questions equal to a test question: {equal}, similar: {len(found.questions) - equal}; "
+        f"{same} of them with an answer to it"
+    )
+    yield "test questions found with an answer to them, by subset:"
+    for subset, count in found.answered.items():
+        copied = "  COPIED" if subset in found.copied else ""
+        yield f"  {subset}: {count} of {found.test_questions[subset]}{copied}"
+    if found.unreadable:
+        yield f"images that cannot be read: {len(found.unreadable)}"
+        yield from _some([f"  {text}" for text in found.unreadable])
+    if found.skipped:
+        yield f"skipped: {len(found.skipped)}"
+        yield from _some([f"  {text}" for text in found.skipped])

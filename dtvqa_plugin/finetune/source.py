@@ -1,0 +1,282 @@
+"""Training samples read record by record, so that memory does not grow with the text.
+
+A file is scanned once; of each record its place in the file stays in memory (a few dozen bytes).
+Afterwards any record can be read again, in any order.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from dtvqa_plugin.data.annotations import (
+    Problem,
+    TrainRecord,
+    parse_conversation,
+    parse_list,
+    read_bytes,
+    read_test,
+    record_keys,
+    record_stem,
+)
+from dtvqa_plugin.data.store import explained
+from dtvqa_plugin.errors import DataError
+
+_CHUNK = 1 << 18
+_SHOWN_PROBLEMS = 3
+_BLANK = re.compile(r"[ \t\r\n]*")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One record: an image and its usable question/answer pairs, in the record's order."""
+
+    key: str
+    image: str
+    turns: tuple[TrainRecord, ...]
+
+
+class Source(Protocol):
+    """An annotation file as a series of samples; ``size`` and ``position`` are in bytes."""
+
+    name: str
+    sha256: str
+    total: int
+    size: int
+    position: int
+    counts: Counter[str]
+    shown: list[Problem]
+
+    def scan(self) -> Iterator[tuple[int, Sample]]:
+        """Every record that has a usable pair, with its number; counts what has none."""
+        ...
+
+    def read(self, record: int) -> Sample:
+        """A scanned record again."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class TrainSource:
+    """A file of the training format. `scan` must run to its end before `read`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.stem
+        self.sha256 = ""
+        self.total = 0
+        self.size = path.stat().st_size
+        self.position = 0
+        self.counts: Counter[str] = Counter()
+        self.shown: list[Problem] = []
+        self._offsets = array("Q")
+        self._lengths = array("L")
+        self._keys: list[str] = []
+        self._handle: BinaryIO | None = None
+
+    def scan(self) -> Iterator[tuple[int, Sample]]:
+        reader = ListReader(self.path)
+        stems: list[str] = []
+        for index, (offset, length, item) in enumerate(reader):
+            self._offsets.append(offset)
+            self._lengths.append(length)
+            self.position = offset + length
+            stems.append(record_stem(item, index))
+            records, problems = parse_conversation(item, "", self.path, index)
+            self.counts.update(problem.code for problem in problems)
+            self.shown.extend(problems[: _SHOWN_PROBLEMS - len(self.shown)])
+            if records:
+                yield index, Sample("", records[0].image, tuple(records))
+        self.sha256, self.total = reader.sha256, len(stems)
+        self._keys = record_keys(stems, self.name)
+
+    def read(self, record: int) -> Sample:
+        with explained(self.path, "read"):
+            if self._handle is None:
+                self._handle = self.path.open("rb")
+            self._handle.seek(self._offsets[record])
+            content = self._handle.read(self._lengths[record])
+        try:
+            item: object = json.loads(content)
+        except ValueError:
+            raise DataError(
+                f"{self.path}: changed while it was read; run the export again"
+            ) from None
+        key = self._keys[record]
+        records, _ = parse_conversation(item, key, self.path, record)
+        if not records:
+            raise DataError(f"{self.path}: changed while it was read; run the export again")
+        return Sample(key, records[0].image, tuple(records))
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._handle.close()
+            self._handle = None
+
+
+class SampleSource:
+    """A small file of the test format (the embedded sample): the first answer is the target."""
+
+    def __init__(self, path: Path, subsets: tuple[str, ...]) -> None:
+        reading = read_test(path, subsets=subsets)
+        self.name = path.stem
+        self.sha256 = reading.sha256
+        self.total = reading.total
+        self.size = self.position = path.stat().st_size
+        self.counts: Counter[str] = Counter(problem.code for problem in reading.problems)
+        self.shown = list(reading.problems[:_SHOWN_PROBLEMS])
+        by_image: dict[str, list[TrainRecord]] = {}
+        for found in reading.records:
+            turns = by_image.setdefault(found.image, [])
+            turns.append(
+                TrainRecord(
+                    found.question_id,
+                    found.subset,
+                    self.name,
+                    found.image,
+                    found.question,
+                    found.answers[0],
+                    len(turns) + 1,
+                )
+            )
+        self._samples = [
+            Sample(f"{self.name}/{Path(image).stem}", image, tuple(turns))
+            for image, turns in by_image.items()
+        ]
+
+    def scan(self) -> Iterator[tuple[int, Sample]]:
+        yield from enumerate(self._samples)
+
+    def read(self, record: int) -> Sample:
+        return self._samples[record]
+
+    def close(self) -> None:
+        return None
+
+
+class ListReader:
+    """The elements of a JSON list in a file, one at a time, each with its place in the file.
+
+    Iterating yields ``(offset, length, value)`` in bytes and raises `DataError`, as the readers
+    of whole files do, for a file that is no such list. ``sha256`` is set at the end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sha256 = ""
+
+    def __iter__(self) -> Iterator[tuple[int, int, object]]:
+        try:
+            with self.path.open("rb") as handle:
+                yield from self._elements(handle)
+        except (OSError, _BrokenError):
+            parse_list(read_bytes(self.path), self.path)
+            raise DataError(f"{self.path}: cannot be read as a JSON list") from None
+
+    def _elements(self, handle: BinaryIO) -> Iterator[tuple[int, int, object]]:
+        text = _Text(handle)
+        text.expect("[")
+        more = not text.skip("]")
+        while more:
+            yield text.value()
+            more = text.skip(",")
+        if not text.closed:
+            text.expect("]")
+        text.finish()
+        self.sha256 = text.digest.hexdigest()
+
+
+class _BrokenError(Exception):
+    pass
+
+
+class _Text:
+    """A window over a file's text that knows the byte offset of its position."""
+
+    def __init__(self, handle: BinaryIO) -> None:
+        self.digest = hashlib.sha256()
+        self.closed = False
+        self._handle = handle
+        self._decode = codecs.getincrementaldecoder("utf-8")()
+        self._scan = json.JSONDecoder().raw_decode
+        self._buffer = ""
+        self._place = 0
+        self._offset = 0
+        self._ended = False
+        start = handle.read(len(_BOM))
+        self.digest.update(start)
+        if start == _BOM:
+            self._offset = len(_BOM)
+        else:
+            self._feed(start)
+
+    def _feed(self, content: bytes) -> None:
+        try:
+            self._buffer = self._buffer[self._place :] + self._decode.decode(content, not content)
+        except UnicodeDecodeError:
+            raise _BrokenError from None
+        self._place = 0
+
+    def _more(self) -> bool:
+        if self._ended:
+            return False
+        content = self._handle.read(_CHUNK)
+        self.digest.update(content)
+        self._ended = not content
+        self._feed(content)
+        return not self._ended
+
+    def _blanks(self) -> str:
+        """Skip blanks; the next character, or nothing at the end of the file."""
+        while True:
+            found = _BLANK.match(self._buffer, self._place)
+            end = self._place if found is None else found.end()
+            self._offset += end - self._place
+            self._place = end
+            if end < len(self._buffer) or not self._more():
+                return self._buffer[end : end + 1] if end < len(self._buffer) else ""
+
+    def skip(self, character: str, *, required: bool = False) -> bool:
+        """Take ``character`` if it comes next."""
+        if self._blanks() == character:
+            self._place += 1
+            self._offset += 1
+            self.closed = character == "]"
+            return True
+        if required:
+            raise _BrokenError
+        return False
+
+    def expect(self, character: str) -> None:
+        self.skip(character, required=True)
+
+    def value(self) -> tuple[int, int, object]:
+        self._blanks()
+        while True:
+            try:
+                value, end = self._scan(self._buffer, self._place)
+            except (ValueError, RecursionError):
+                if self._more():
+                    continue
+                raise _BrokenError from None
+            if end == len(self._buffer) and self._more():
+                continue  # a number might go on
+            length = len(self._buffer[self._place : end].encode("utf-8", "surrogatepass"))
+            offset = self._offset
+            self._place = end
+            self._offset += length
+            return offset, length, value
+
+    def finish(self) -> None:
+        if self._blanks():
+            raise _BrokenError
