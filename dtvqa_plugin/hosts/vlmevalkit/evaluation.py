@@ -178,8 +178,9 @@ class Evaluation:
 def evaluate(records: Sequence[Record], joined: Joined, prompt: str) -> Evaluation:
     """Score every record's joined prediction; a question that cannot be scored is a failed one."""
     questions = [_scored(record, joined, prompt) for record in records]
-    asked = {record.subset for record in records}
-    subsets = [name for name in (*SUBSETS, *SAMPLE_SUBSETS) if name in asked]
+    asked = dict.fromkeys(record.subset for record in records)
+    known = [name for name in (*SUBSETS, *SAMPLE_SUBSETS) if name in asked]
+    subsets = dict.fromkeys([*known, *asked])
     parts = {name: [q for q in questions if q["subset"] == name] for name in subsets}
     scores = {name: _means(part) for name, part in {**parts, OVERALL: questions}.items()}
     reasons = [question["unanswered"] for question in questions]
