@@ -6,6 +6,7 @@ generation, is replaced by one that notes what came in.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ from dtvqa_plugin.prompts import PAPER_INSTRUCTION
 register()
 
 
+HONOURS = need_host().honours_dataset_prompt
 SINGLE = "Answer the question using a single word or phrase."
 ATTRIBUTES: dict[str, dict[str, Any]] = {
     "Qwen2VLChat": {"_use_custom_prompt": True},
@@ -88,7 +90,7 @@ def test_benchmark_words_and_nothing_else(
     assert [[part["value"] for part in message if part["type"] == "image"] for message in seen] == [
         [image] for image in images
     ]
-    if need_host().honours_dataset_prompt or name != "InternVLChat":
+    if HONOURS or name != "InternVLChat":
         assert {message[0]["type"] for message in seen} == {"image"}
 
 
@@ -115,35 +117,38 @@ def test_internvl_gives_our_names_6_tiles_where_docvqa_gets_18() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "enforced", "said"),
+    ("name", "arguments", "asked_here", "enforced", "said"),
     [
-        ("DTVQA_PROMPTED", [], need_host().honours_dataset_prompt, "asks the dataset"),
-        ("DTVQA_PROMPTED", ["--api-mode"], False, "--api-mode"),
-        ("DTVQA_NATIVE", [], False, "own prompt builder"),
+        ("DTVQA_PROMPTED", [], True, HONOURS, None),
+        ("DTVQA_PROMPTED", [], False, None if HONOURS else False, "Scored from a file"),
+        ("DTVQA_PROMPTED", ["--api-mode"], False, False, "--api-mode"),
+        ("DTVQA_NATIVE", [], True, False, "The model's own prompt builder"),
     ],
 )
 def test_summary_says_whether_the_prompt_was_enforced(
     name: str,
     arguments: list[str],
-    enforced: bool,
-    said: str,
+    asked_here: bool,
+    enforced: bool | None,
+    said: str | None,
     small_home: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    import json
-
     monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
     with caplog.at_level(logging.WARNING, logger="dtvqa_plugin"):
         dataset = vlmeval.dataset.build_dataset(name)
+    if asked_here:
+        dataset.data["prediction"] = "Word0"
     path = tmp_path / f"m_{name}.tsv"
     path.write_text("index\tprediction\nDTScene/0\tWord0\n", encoding="utf-8")
     dataset.evaluate(str(path))
     summary = json.loads((tmp_path / f"m_{name}_summary.json").read_text(encoding="utf-8"))
     assert summary["prompt"] == ("native" if "NATIVE" in name else "paper")
     assert summary["prompt_enforced"] is enforced
-    if not enforced and name != "DTVQA_NATIVE":
+    if enforced is False and name != "DTVQA_NATIVE":
         assert summary["prompt_note"] in caplog.text
-    if not enforced and need_host().honours_dataset_prompt:
-        assert said in summary["prompt_note"]
+    if HONOURS:
+        assert (summary["prompt_note"] or "").startswith(said or "")
+        assert (summary["prompt_note"] is None) is (said is None)

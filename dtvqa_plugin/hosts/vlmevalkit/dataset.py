@@ -164,7 +164,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             "model": path.stem[: -len(ending)] if path.stem.endswith(ending) else path.stem,
             "prompt": entry.prompt,
             "prompt_text": None if entry.native else get_prompt(entry.prompt).render("{question}"),
-            **_prompt_control(entry, host),
+            **_prompt_control(entry, host, asked_here=self._memory() is not None),
             "scores": result.scores,
             "acc": "containment",
             "tau": DEFAULT_TAU,
@@ -238,9 +238,15 @@ def _frame(result: Evaluation) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["Subset", *columns])
 
 
-def _prompt_control(entry: DatasetEntry, host: Host) -> dict[str, Any]:
-    """Whether the model is known to have seen the benchmark's words alone, and if not, why."""
+def _prompt_control(entry: DatasetEntry, host: Host, asked_here: bool) -> dict[str, Any]:
+    """Whether the model is known to have seen the benchmark's words alone, and if not, why.
+
+    ``prompt_enforced`` is None for a file that another process wrote.
+    """
     reasons = list(_uncontrolled(entry, host))
+    if not reasons and not asked_here:
+        note = "Scored from a file: in which mode the host asked is not known."
+        return {"prompt_enforced": None, "prompt_note": note}
     return {"prompt_enforced": not reasons, "prompt_note": " ".join(reasons) or None}
 
 

@@ -76,11 +76,6 @@ def disable() -> Change:
     return Change(path, _diff(path, before, after), restored)
 
 
-def is_enabled() -> bool:
-    """Whether the installed host holds the block. Raises HostError when there is no host."""
-    return _BLOCK.search(_read(need_host().dataset_module)) is not None
-
-
 def _block(original: bytes) -> bytes:
     lines = (
         f"{_BEGIN} (original sha256: {hashlib.sha256(original).hexdigest()})",
