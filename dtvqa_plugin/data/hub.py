@@ -344,7 +344,7 @@ def _opened(
 
     session: Any = get_session()
     timeout = _timeout("HF_HUB_DOWNLOAD_TIMEOUT")
-    if hasattr(session, "stream"):
+    if callable(getattr(session, "stream", None)):  # httpx; a flag in requests
         with session.stream("GET", url, headers=headers, timeout=timeout) as answer:
             yield answer.status_code, answer.headers, answer.iter_bytes()
     else:
