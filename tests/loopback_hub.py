@@ -158,6 +158,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away is no news."""
+
 
 class _CutError(Exception):
     """The connection was ended on purpose."""

@@ -298,7 +298,7 @@ class HubFile:
             elif start != 0 or end != self.size:
                 raise RangeIgnoredError(
                     f"{self.label}: the server {_origin(url)[1]} ignores byte ranges and sends "
-                    f"the whole file ({self.size / 1e9:.2f} GB)"
+                    f"the whole file ({self.size / 1e6:,.1f} MB)"
                 )
         elif status in (401, 403, 404, 410) and _origin(url) != _origin(self.hub.endpoint):
             raise _MovedError
