@@ -118,6 +118,7 @@ class TestSeveralAtOnce:
         added = [sum(c[2] for c in result["images"].values()) for result in results]
         assert sorted(added) == [0, 0, 0, len(EVERY)]
         assert hub.sent("image.zip") <= 1.02 * packed_size(large) + 60_000
+        assert sum(seen.method == "HEAD" for seen in hub.of("image.zip")) == 1
         assert all_right(dtvqa_home)
 
     def test_who_waits_too_long_is_told(self, large: Path, dtvqa_home: Path, start: Start) -> None:
