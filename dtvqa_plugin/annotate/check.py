@@ -114,8 +114,10 @@ def flags_of(pair: Entry, earlier: Sequence[Entry], text: str | None, limits: Ch
 
 
 def containment(answer: str, text: str) -> float:
-    """0-100: how much of ``answer`` stands in ``text``, blanks aside, misreadings allowed."""
-    wanted, there = plain(answer).replace(" ", ""), plain(text).replace(" ", "")
+    """0-100: how much of ``answer`` stands in ``text``, blanks and currency signs (which are
+    often misread) aside, misreadings allowed.
+    """
+    wanted, there = (re.sub(r"[\s$€£¥]", "", plain(side)) for side in (answer, text))
     if not wanted:
         return 0.0
     if wanted in there:

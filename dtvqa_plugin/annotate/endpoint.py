@@ -234,6 +234,8 @@ class Asker:
             text = content if isinstance(content, str) else ""
             if not text and isinstance(refusal, str):
                 text = refusal
+            # Halves of surrogate pairs have no UTF-8; whole ones are one character.
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             usage = parsed.get("usage") or {}
             finish = choice.get("finish_reason")
             model = parsed.get("model")

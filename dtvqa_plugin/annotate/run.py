@@ -208,6 +208,7 @@ class _Runner:
         self.known = _Known(project, bounds)
         self.report = RunReport(usd=self.known.usd)
         self.reserved = 0.0
+        self._next: _Job | None = None
         self.failures_in_a_row = 0
 
     def run(self) -> RunReport:
@@ -251,28 +252,27 @@ class _Runner:
         asker: Asker,
     ) -> None:
         while len(pending) < pool._max_workers and not self.stop.is_set():
-            if self._too_dear(pending):
+            job = self._next or next(jobs, None)
+            self._next = job
+            if job is None or self._too_dear(job, pending):
                 return
-            job = next(jobs, None)
-            if job is None:
-                return
+            self._next = None
+            self._write_prompt(job)
             self.reserved += job.worst_usd
             self.report.asked += 1
             pending.add(pool.submit(self._ask, job, asker))
 
-    def _too_dear(self, pending: set[Future[_Done]]) -> bool:
+    def _too_dear(self, job: _Job, pending: set[Future[_Done]]) -> bool:
         """Whether one more question could pass the bound; then nothing new is started."""
         bound = self.bounds.max_usd
-        if bound is None or self.report.usd + self.reserved + self._next_cost <= bound:
+        if bound is None or self.report.usd + self.reserved + job.worst_usd <= bound:
             return False
         if not pending:
             self.report.stopped = (
                 f"--max-usd {bound:g}: {self.report.usd:.4f} USD spent in all, and one more "
-                f"question may cost {self._next_cost:.4f}"
+                f"question may cost {job.worst_usd:.4f}"
             )
         return True
-
-    _next_cost = 0.0
 
     def _jobs(self, turn: Round) -> Iterator[_Job]:
         images = islice(_of_round(turn, self.inventory.scan()), self.bounds.max_images)
@@ -283,10 +283,7 @@ class _Runner:
             if self.known.has(image, turn, template):
                 self.report.known += 1
                 continue
-            worst = self._worst(image, turn, template)
-            self._next_cost = worst
-            self._write_prompt(template, turn, image)
-            yield _Job(image, turn, template, worst)
+            yield _Job(image, turn, template, self._worst(image, turn, template))
 
     def _worst(self, image: ImageFile, turn: Round, template: Template) -> float:
         tokens = text_tokens(template.text) + image_tokens(
@@ -296,13 +293,14 @@ class _Runner:
             tokens += text_tokens(template.with_ocr) + _UNREAD_TEXT_TOKENS
         return _usd(turn, tokens, turn.max_output_tokens) or 0.0
 
-    def _write_prompt(self, template: Template, turn: Round, image: ImageFile) -> None:
+    def _write_prompt(self, job: _Job) -> None:
+        template = job.template
         if template.sha not in self.known.prompts:
             self.known.prompts.add(template.sha)
             self.project.prompts.append(
                 {
                     "prompt": template.sha,
-                    "style": image.style,
+                    "style": job.image.style,
                     "text": template.text,
                     "with_ocr": template.with_ocr,
                     "at": now(),

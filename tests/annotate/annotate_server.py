@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -129,7 +130,8 @@ def _handler(owner: Endpoint) -> type[BaseHTTPRequestHandler]:
 
         def _send(self, code: int, headers: dict[str, str], body: bytes) -> None:
             if code == -1:
-                self.connection.close()
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
                 return
             if code == -2:
                 self._drip()

@@ -1,0 +1,383 @@
+"""The annotation pipeline at scale, and the stage props of the walk in docs/annotate.md.
+
+    python benchmarks/annotate.py draw FOLDER [--count 20]     labels with known text, truth.json
+    python benchmarks/annotate.py serve TRUTH [--port 8123]    an endpoint that knows the truth
+    python benchmarks/annotate.py scale [--images 30000]       the scale run: time, memory, kill -9
+
+The endpoint stands in for a vision model: it knows an image by its bytes and answers with pairs in
+several styles, with some mistakes, so that every stage has something to do.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import click
+from PIL import Image, ImageDraw, ImageFont
+
+Truth = dict[str, list[list[str]]]
+"""Question and answer pairs by the SHA-256 of an image's file."""
+
+
+@click.group()
+def main() -> None:
+    """Scale run and stage props of ``dtvqa annotate``."""
+
+
+# --- labels with known text ----------------------------------------------------------------------
+
+BRANDS = ("Moorland", "Blue Gannet", "Tidewater", "Old Quarry", "Ferndale", "Kestrel & Co")
+GOODS = (
+    ("Oat Biscuits", "g", (150, 200, 250, 300)),
+    ("Apple Juice", "ml", (250, 330, 750, 1000)),
+    ("Lentil Soup", "g", (400, 800, 1200, 1500)),
+    ("Heather Honey", "g", (227, 340, 454, 680)),
+    ("Sea Salt Crisps", "g", (40, 125, 150, 180)),
+)
+TOWNS = ("Penrith", "Whitby", "Oban", "Kendal", "Ludlow")
+MONTHS = ("January", "March", "May", "August", "October", "December")
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--count", default=20, show_default=True)
+def draw(folder: Path, count: int) -> None:
+    """Draw product labels; the pairs they hold go to truth.json beside FOLDER."""
+    folder.mkdir(parents=True, exist_ok=True)
+    truth: Truth = {}
+    chance = random.Random(7)
+    for number in range(count):
+        path = folder / f"label-{number + 1:02}.png"
+        pairs = _draw_label(path, chance)
+        truth[hashlib.sha256(path.read_bytes()).hexdigest()] = pairs
+    target = folder.parent / "truth.json"
+    target.write_text(json.dumps(truth, ensure_ascii=False, indent=1), encoding="utf-8")
+    click.echo(f"{count} labels in {folder}, what they say in {target}")
+
+
+def _draw_label(path: Path, chance: random.Random) -> list[list[str]]:
+    brand, (product, unit, sizes) = chance.choice(BRANDS), chance.choice(GOODS)
+    size, price = chance.choice(sizes), f"${chance.randint(1, 9)}.{chance.randint(10, 99)}"
+    energy, sugar, share = chance.randint(180, 2400), chance.randint(2, 60), chance.randint(2, 40)
+    day, month, year = chance.randint(1, 28), chance.choice(MONTHS), chance.randint(2026, 2028)
+    town, batch = chance.choice(TOWNS), f"L{chance.randint(1000, 9999)}"
+    image = Image.new(
+        "RGB", (720, 560), chance.choice(("#fbf6e9", "#eef5f1", "#f4f0f7", "#fdf1ee"))
+    )
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((18, 18, 701, 541), outline="#333333", width=3)
+    dark, soft = "#1d1d1f", "#55565a"
+
+    def write(x: int, y: int, text: str, height: int, colour: str = dark) -> None:
+        pen.text((x, y), text, font=ImageFont.load_default(height), fill=colour)
+
+    write(48, 40, brand.upper(), 46, "#7a2d2d")
+    write(48, 102, product, 38)
+    write(520, 60, price, 44, "#1f5c3a")
+    write(48, 170, f"Net contents {size:,} {unit}", 24)
+    write(48, 226, "Nutrition per 100 " + unit, 22, soft)
+    for row, (name, value) in enumerate(
+        (("Energy", f"{energy:,} kJ"), ("Sugars", f"{sugar} g"), ("Daily value", f"{share}%"))
+    ):
+        pen.line((48, 262 + 42 * row, 400, 262 + 42 * row), fill="#999999")
+        write(48, 270 + 42 * row, name, 24)
+        write(270, 270 + 42 * row, value, 24)
+    write(48, 420, f"Best before {day} {month} {year}", 22)
+    write(48, 456, f"Made in {town} by {brand} Foods. Batch {batch}", 20, soft)
+    write(48, 492, "Store in a cool, dry place. Once opened use within 3 days.", 18, soft)
+    image.save(path)
+    return [
+        ["What is the brand of this product?", brand.upper()],
+        ["How much does the product cost?", price],
+        ["What are the net contents?", f"{size:,} {unit}"],
+        ["How much energy is there per 100 " + unit + "?", f"{energy:,} kJ"],
+        ["What percentage of the daily value is given?", f"{share}%"],
+        ["By which date should the product be used best?", f"{day} {month} {year}"],
+        ["Where was the product made?", town],
+        ["What is the batch number?", batch],
+    ]
+
+
+# --- the endpoint --------------------------------------------------------------------------------
+
+
+def answer_for(pairs: list[list[str]], number: int, chance: random.Random) -> str:
+    """Five of the pairs as models write them; the style changes with ``number``."""
+    chosen = chance.sample(pairs, min(5, len(pairs)))
+    if number % 7 == 3:
+        # Made up, as models do: the check against recognised text is to find it.
+        chosen[-1] = ["Which prize did the product win?", "Golden Spoon Award"]
+    if number % 7 == 5:
+        chosen[-1] = ["Is the product made of oats?", "Yes"]
+    style = number % 5
+    if style == 0:
+        return "\n".join(f"Q{n}: {q}\nA{n}: {a}" for n, (q, a) in enumerate(chosen, 1))
+    if style == 1:
+        body = json.dumps([{"question": q, "answer": a} for q, a in chosen], ensure_ascii=False)
+        return f"Here are five pairs:\n```json\n{body}\n```"
+    if style == 2:
+        return "\n\n".join(f"**Q{n}:** {q}\n**A{n}:** {a}" for n, (q, a) in enumerate(chosen, 1))
+    if style == 3:
+        return "\n".join(f"{n}. {q} **{a}**" for n, (q, a) in enumerate(chosen, 1))
+    lines = "\n".join(f"Q: {q}\nA: {a}\nExplanation: it is printed there.\n" for q, a in chosen)
+    return f"Sure!\n\n{lines}\nThe label also has a recycling mark."
+
+
+@main.command()
+@click.argument("truth", type=click.Path(path_type=Path, exists=True))
+@click.option("--port", default=8123, show_default=True)
+@click.option("--faults/--no-faults", default=True, help="Now and then a 429 or a 500.")
+def serve(truth: Path, port: int, faults: bool) -> None:
+    """Serve /v1/chat/completions on this machine until Ctrl-C."""
+    server = make_server(json.loads(truth.read_text(encoding="utf-8")), port, faults)
+    click.echo(f"http://127.0.0.1:{server.server_port}/v1")
+    server.serve_forever()
+
+
+def make_server(truth: Truth, port: int = 0, faults: bool = False) -> ThreadingHTTPServer:
+    """An endpoint; of images it does not know it writes pairs made of their hash."""
+    counted = iter(range(10**9))
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                number = next(counted)
+            if faults and number % 11 == 4:
+                self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "1"})
+            elif faults and number % 17 == 9:
+                self._send(500, {"error": {"message": "internal error"}})
+            else:
+                self._send(200, completion(request, truth, number))
+
+        def _send(
+            self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
+        ) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    return server
+
+
+def completion(request: dict[str, Any], truth: Truth, number: int) -> dict[str, Any]:
+    """A chat completion; without an image (the text-only check, lmms-eval's text) it guesses."""
+    sha256, asked = "", ""
+    for part in _parts(request):
+        if part["type"] == "text":
+            asked += part["text"]
+        else:
+            data = part["image_url"]["url"].partition("base64,")[2]
+            sha256 = hashlib.sha256(base64.b64decode(data)).hexdigest()
+    chance = random.Random(sha256)
+    if "A1: ..." in asked:
+        made_up = [[f"What is code {n}?", f"{sha256[4 * n : 4 * n + 4]} kg"] for n in range(1, 6)]
+        text = answer_for(truth.get(sha256, made_up), chance.randrange(100), chance)
+    elif not sha256:
+        text = "Yes" if "oats" in asked else "unknown"
+    else:
+        text = _evaluated(asked, [pair for pairs in truth.values() for pair in pairs], chance)
+    return {
+        "id": f"c{number}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": f"{request['model']}-2026",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 900, "completion_tokens": 25 * max(1, text.count("\n"))},
+    }
+
+
+def _parts(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for message in request["messages"]:
+        content = message["content"]
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        yield from content
+
+
+def _evaluated(asked: str, pairs: list[list[str]], chance: random.Random) -> str:
+    """As an evaluated model: some answer that this question has on some label."""
+    fitting = [answer for question, answer in pairs if question in asked]
+    return chance.choice(fitting) if fitting else "I cannot tell."
+
+
+# --- the scale run -------------------------------------------------------------------------------
+
+
+@main.command()
+@click.option("--images", "count", default=30_000, show_default=True)
+@click.option("--concurrency", default=8, show_default=True)
+@click.option("--kill-at", default=0.3, show_default=True, help="Share answered when it is killed.")
+def scale(count: int, concurrency: int, kill_at: float) -> None:
+    """Run every stage over many tiny images; kill the asking once and go on."""
+    with tempfile.TemporaryDirectory(prefix="dtvqa-scale-") as name:
+        _scale(Path(name), count, concurrency, kill_at)
+
+
+def _scale(root: Path, count: int, concurrency: int, kill_at: float) -> None:
+    images = root / "images"
+    started = time.monotonic()
+    for number in range(count):
+        path = images / f"{number // 1000:03}" / f"{number:06}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_tiny_png(number))
+    click.echo(f"{count} images made in {time.monotonic() - started:.0f} s")
+    endpoint = subprocess.Popen(
+        [sys.executable, __file__, "serve", str(_nothing(root)), "--port", "0", "--no-faults"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert endpoint.stdout is not None
+        url = endpoint.stdout.readline().strip()
+        project = root / "project"
+        _stage(["init", project, "--images", images, "--style", "table", "--base-url", url])
+        config = project / "config.yaml"
+        text = config.read_text().replace("concurrency: 4", f"concurrency: {concurrency}")
+        config.write_text(text.replace('key_env: "OPENAI_API_KEY"', "key_env: DTVQA_SCALE_KEY"))
+        raw = project / "raw.jsonl"
+        _stage(["run", project], kill_when=lambda: _lines(raw) >= kill_at * count, watch=raw)
+        at_kill = _lines(raw)
+        click.echo(f"killed with SIGKILL at {at_kill} answers")
+        _stage(["run", project], watch=raw)
+        _report_answers(raw, count, at_kill)
+        for name in ("extract", "check", "expand", "status"):
+            _stage([name, project])
+    finally:
+        endpoint.kill()
+        endpoint.wait()
+
+
+def _nothing(root: Path) -> Path:
+    path = root / "truth.json"
+    path.write_text("{}")
+    return path
+
+
+def _tiny_png(number: int) -> bytes:
+    """A PNG of 32 x 32 pixels unlike every other, written by hand: thirty thousand take seconds."""
+    colour = struct.pack(">I", number * 2654435761 % 2**32)[1:]
+    rows = b"".join(b"\0" + colour * 31 + struct.pack(">I", number)[1:] for _ in range(32))
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checksum = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + checksum
+
+    head = struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)
+    parts = chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows, 1)), chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def _stage(arguments: list[Any], kill_when: Any = None, watch: Path | None = None) -> None:
+    """Run ``dtvqa annotate`` in a process of its own; show its time and memory."""
+    command = [sys.executable, "-c", "from dtvqa_plugin.cli import main; main()", "annotate"]
+    started = time.monotonic()
+    child = subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    seen: list[tuple[int, float]] = []
+    peak = 0.0
+    while child.poll() is None:
+        time.sleep(0.25)
+        memory = _rss(child.pid)
+        peak = max(peak, memory)
+        if watch is not None and memory:
+            lines = _lines(watch)
+            if not seen or lines >= seen[-1][0] + 2500:
+                seen.append((lines, memory))
+        if kill_when is not None and kill_when():
+            os.kill(child.pid, signal.SIGKILL)
+    assert child.stdout is not None
+    output = child.stdout.read().strip()
+    took = time.monotonic() - started
+    click.echo(f"{arguments[0]}: {took:.1f} s, peak {peak:.0f} MiB, exit {child.returncode}")
+    for lines, memory in seen:
+        click.echo(f"    at {lines} answers: {memory:.0f} MiB")
+    for line in output.splitlines()[-6:]:
+        click.echo(f"    {line}")
+
+
+def _rss(pid: int) -> float:
+    try:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass  # it has just ended
+    return 0.0
+
+
+_counted: dict[Path, tuple[int, int]] = {}
+
+
+def _lines(path: Path) -> int:
+    """Number of lines, counting only what is new since the last call."""
+    offset, count = _counted.get(path, (0, 0))
+    if path.exists():
+        with path.open("rb") as handle:
+            handle.seek(offset)
+            data = handle.read()
+        _counted[path] = (offset + len(data), count + data.count(b"\n"))
+    return _counted.get(path, (0, 0))[1]
+
+
+def _report_answers(raw: Path, count: int, at_kill: int) -> None:
+    seen: dict[str, int] = {}
+    bad = 0
+    with raw.open("rb") as handle:
+        for line in handle:
+            try:
+                image = json.loads(line)["image"]
+            except ValueError:
+                bad += 1
+                continue
+            seen[image] = seen.get(image, 0) + 1
+    twice = sum(number > 1 for number in seen.values())
+    click.echo(
+        f"{len(seen)} of {count} images answered, {twice} of them twice, {bad} lines cut off; "
+        f"{at_kill} answers were kept over the kill"
+    )
+
+
+if __name__ == "__main__":
+    main()
