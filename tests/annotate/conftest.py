@@ -66,3 +66,26 @@ def make(tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch) -> MakeP
         return Project.open(folder)
 
     return build
+
+
+def fill(project: Project, texts: list[str]) -> None:
+    """Put answers into a project as `run` would, one an image, in the order of files."""
+    from dtvqa_plugin.annotate.inventory import Inventory
+
+    for image, text in zip(Inventory(project).scan(), texts, strict=True):
+        project.raw.append(
+            {
+                "image": image.sha256,
+                "source": image.source,
+                "style": image.style,
+                "file": image.file,
+                "round": "first",
+                "asked": "gpt-loop",
+                "model": "gpt-loop-2026",
+                "prompt": "0" * 16,
+                "text": text,
+                "finish": "stop",
+                "usd": 0.01,
+                "at": "2026-01-02T03:04:05+00:00",
+            }
+        )

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("lmms_eval", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
 from lmms_host import CommandRun, command, scores_of
 from reference_scorer import slow_score

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("lmms_eval", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
 from lmms_host import evaluate, scores_of
 from loopback import LoopbackOpenAI, image_of, parts, text_of

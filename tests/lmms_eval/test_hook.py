@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("lmms_eval", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
 import lmms_eval.models
 from lmms_eval.tasks import TaskManager

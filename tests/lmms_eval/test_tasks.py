@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("lmms_eval", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
 from lmms_eval.tasks import get_task_dict
 from lmms_host import task_manager

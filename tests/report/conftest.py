@@ -73,7 +73,7 @@ def run_host(arguments: list[str], folder: Path, **environment: str) -> str:
 @pytest.fixture(scope="session")
 def lmms_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An lmms-eval output folder: the sample bare, with the paper's prompt, and over grey."""
-    pytest.importorskip("lmms_eval")
+    pytest.importorskip("lmms_eval.api")
     folder = tmp_path_factory.mktemp("lmms-output")
     tasks = "dtvqa_mini,dtvqa_mini_prompted,dtvqa_mini_blind"
     with LoopbackOpenAI(reply) as server:
