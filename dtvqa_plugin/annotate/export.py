@@ -76,6 +76,8 @@ def export(project: Project, folder: Path, adjudicator: str | None = None) -> Ex
                 f"{project.root}: nothing is accepted yet ({report.rejected} rejected, "
                 f"{report.disputed} disputed); 'dtvqa annotate review' is where people decide"
             )
+        for left in target.parent.glob(f".{target.name}.*.partial"):  # by an export that was killed
+            shutil.rmtree(left, ignore_errors=True)
         partial = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.partial")
         try:
             _write(project, partial, chosen, report, overview(project, adjudicator), adjudicator)

@@ -63,7 +63,7 @@ class Journal:
     def extend(self, records: Iterable[Mapping[str, Any]], *, sync: bool = True) -> int:
         """Write records in one piece and return the first one's offset."""
         data = b"".join(dump_line(record) for record in records)
-        with self._lock, self._file_lock(), self._writing() as handle:
+        with self._lock, _file_lock(self.path), self._writing() as handle:
             handle.seek(0, os.SEEK_END)
             if handle.tell() and not _ends_line(handle):
                 # A writer was killed here: close its line, so that ours stands alone.
@@ -139,22 +139,18 @@ class Journal:
                 f"{self.path}: cannot be written: {error.strerror}; what was written before is safe"
             ) from error
 
-    @contextmanager
-    def _file_lock(self) -> Iterator[None]:
-        folder = self.path.parent / ".locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / f"{self.path.name}.lock"):
-            yield
-
 
 class Rewritten:
     """A file of JSON lines made anew as a whole: it appears when complete, or not at all."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        self._partial = path.with_name(f".{path.name}.partial")
+        self._lock = _file_lock(path)
 
     def __enter__(self) -> Rewritten:
+        # One writer at a time; what a killed one left is written over.
+        self._lock.acquire()
         self._handle = self._partial.open("wb")
         return self
 
@@ -172,6 +168,7 @@ class Rewritten:
                 self._partial.replace(self.path)
         finally:
             self._partial.unlink(missing_ok=True)
+            self._lock.release()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -194,6 +191,12 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
         return text.encode() + b"\n"
     except UnicodeEncodeError:
         return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def _file_lock(path: Path) -> FileLock:
+    folder = path.parent / ".locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / f"{path.name}.lock")
 
 
 def _ends_line(handle: Any) -> bool:
