@@ -21,7 +21,8 @@ from dtvqa_plugin.data.splits import (
     records,
     sample_dir,
 )
-from dtvqa_plugin.data.store import Store, default_home
+from dtvqa_plugin.data.store import Store
+from dtvqa_plugin.home import default_home
 
 __all__ = [
     "Coverage",

@@ -26,17 +26,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import platformdirs
 from filelock import FileLock, Timeout
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.data.paths import UnsafePathError, image_key
 from dtvqa_plugin.data.released import AnnotationFile
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.home import HOME_VARIABLE, default_home
 
 logger = logging.getLogger(__name__)
 
-HOME_VARIABLE = "DTVQA_HOME"
 LOCK_VARIABLE = "DTVQA_LOCK_TIMEOUT"
 DEFAULT_LOCK_TIMEOUT = 1800.0
 SCHEMA = 1
@@ -45,13 +44,6 @@ IMAGES = "image"
 MANIFEST = "manifest.json"
 LOCK = ".lock"
 PARTIAL = ".partial"
-
-
-def default_home() -> Path:
-    """``DTVQA_HOME``, or the platform's user cache directory for ``dtvqa``; always absolute."""
-    named = os.environ.get(HOME_VARIABLE, "").strip()
-    home = Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("dtvqa"))
-    return home.absolute()
 
 
 def now() -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import threading
 import uuid
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import platformdirs
-
+from dtvqa_plugin.home import default_home
 from dtvqa_plugin.ocr.boxes import TextBox
 
 if TYPE_CHECKING:
@@ -29,9 +27,7 @@ _IN_MEMORY = 256
 
 def default_cache_dir() -> Path:
     """`$DTVQA_HOME/ocr-cache` where that is set, otherwise under the user's cache directory."""
-    home = os.environ.get("DTVQA_HOME")
-    root = Path(home).expanduser() if home else platformdirs.user_cache_path("dtvqa")
-    return root.absolute() / "ocr-cache"
+    return default_home() / "ocr-cache"
 
 
 def content_key(pixels: NDArray[np.uint8]) -> str:

@@ -42,6 +42,11 @@ class TestWhere:
         monkeypatch.setenv("DTVQA_HOME", "~/there")
         assert Store().home == Path.home() / "there"
 
+    def test_a_user_that_is_not_known_is_one_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DTVQA_HOME", "~no-such-user/there")
+        with pytest.raises(DataError, match="DTVQA_HOME=~no-such-user/there: no such user"):
+            Store()
+
     def test_looking_makes_nothing(self, dtvqa_home: Path) -> None:
         store_status()
         with pytest.raises(DataError):

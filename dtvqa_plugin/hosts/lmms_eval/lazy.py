@@ -26,6 +26,7 @@ from typing import Any
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.home import default_home, user_cache
 from dtvqa_plugin.prompts import models_with_own_prompt, prompt_for
 
 logger = logging.getLogger("dtvqa_plugin")
@@ -122,15 +123,20 @@ def _digest(rows: Any) -> str:
 
 
 def _tables_home() -> Path:
-    """Return a writable folder for tables: in the store, or private and temporary if read-only."""
-    from dtvqa_plugin.data.store import default_home
+    """Return a writable folder for tables: in the store, else in the user's cache, else temporary.
 
-    folder = default_home() / "tables"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return _temporary_home()
-    return folder if os.access(folder, os.W_OK) else _temporary_home()
+    A read-only store keeps its tables in the user's cache, not in a new folder every run: their
+    path is part of lmms-eval's response cache keys.
+    """
+    for home in dict.fromkeys((default_home(), user_cache())):
+        folder = home / "tables"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return _temporary_home()
 
 
 _temporary: list[tempfile.TemporaryDirectory[str]] = []

@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 
 from dtvqa_plugin.data.images import load_rgb, open_image
-from dtvqa_plugin.data.store import default_home
+from dtvqa_plugin.home import default_home
 from dtvqa_plugin.errors import DataError
 
 _ORIENTATION = 0x0112
