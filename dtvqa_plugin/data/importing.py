@@ -29,6 +29,7 @@ from dtvqa_plugin.data.released import (
     ARCHIVE_NAME,
     COMBINED_TEST,
     RELEASED_SPLITS,
+    REPO_ID,
     AnnotationFile,
     check_split,
     check_subsets,
@@ -268,7 +269,7 @@ def parse_annotations(
 ) -> Annotations:
     """Check annotation bytes; ``path`` names them in messages, ``origin`` in the manifest.
 
-    Raises `DataError` when they are not what the file is to hold.
+    Raises `DataError` when they are not what the file is to hold, or hold no usable record.
     """
     reading: Reading[Any]
     if file.kind == "train":
@@ -276,6 +277,12 @@ def parse_annotations(
     else:
         names = split_subsets(file.split) if file.subset is None else (file.subset,)
         reading = parse_test(content, path, subsets=names)
+    if not reading.records:
+        first = f" (the first: {reading.problems[0]})" if reading.problems else ""
+        raise DataError(
+            f"{path}: holds no usable record{first}; get the file again from {REPO_ID} on the "
+            "Hugging Face hub"
+        )
     return Annotations(file, content, reading, origin or str(path), fresh)
 
 

@@ -354,6 +354,13 @@ def _warn_problems(reading: SplitReading) -> None:
 
 
 def _with_images(reading: SplitReading, allow_partial: bool) -> tuple[Record, ...]:
+    asked = {record.subset for record in reading.records}
+    empty = [name for name in reading.subsets if name not in asked]
+    if empty:
+        raise DataError(
+            f"{reading.store.home}: no usable question of {', '.join(empty)} in "
+            f"{', '.join(reading.readings)}; {cure(reading.split, empty)}"
+        )
     there = reading.store.present({record.image for record in reading.records})
     kept = tuple(record for record in reading.records if record.image in there)
     if len(kept) == len(reading.records):

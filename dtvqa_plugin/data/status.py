@@ -43,8 +43,9 @@ class FileStatus:
 
     @property
     def complete(self) -> bool:
-        """Readable, and no image missing."""
-        return self.state not in ("missing", "damaged") and self.images == self.images_present
+        """Readable, with questions, and no image missing."""
+        readable = self.state not in ("missing", "damaged")
+        return readable and self.questions > 0 and self.images == self.images_present
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; problems as their number and, listed, their sentences."""
@@ -133,6 +134,8 @@ def _notes(rows: list[FileStatus]) -> list[str]:
                 f"{row.file}: differs from the released file; scores made with it may not "
                 "compare with published ones"
             )
+        if row.state not in ("missing", "damaged") and not row.questions:
+            notes.append(f"{row.file}: holds no usable question of {row.subset}; import it again")
         if row.changed:
             notes.append(f"{row.file}: changed since it was imported; import it again")
     for split in RELEASED_SPLITS:

@@ -138,6 +138,14 @@ class TestStatus:
         assert "changed since it was imported" in out
         assert status == 0
 
+    def test_a_file_without_a_usable_question_is_not_well(
+        self, tmp_path: Path, dtvqa_home: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write_json(dtvqa_home / "test/DTScene.json", [])
+        status, out, _ = run(capsys, "status")
+        assert "test/DTScene.json: holds no usable question of DTScene" in out
+        assert status == 1
+
     def test_json(
         self, tmp_path: Path, dtvqa_home: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

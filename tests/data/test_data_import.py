@@ -97,6 +97,21 @@ class TestWhatComesOver:
             "DTTabShot.json",
         ]
 
+    @pytest.mark.parametrize(
+        ("records", "first"),
+        [([], ""), ([None, {}], r" \(the first: DTScene.json: record 0: expected an object")],
+    )
+    def test_a_file_without_a_usable_record_never_replaces_one_that_has_some(
+        self, tmp_path: Path, dtvqa_home: Path, records: list[object], first: str
+    ) -> None:
+        release = make_test_release(tmp_path / "release")
+        import_release(release)
+        before = tree(dtvqa_home)
+        path = write_json(release / "test/DTScene.json", records)
+        with pytest.raises(DataError, match=f"{path}: holds no usable record{first}"):
+            import_release(release)
+        assert tree(dtvqa_home) == before
+
     def test_dt_test_json_alone_is_enough(self, tmp_path: Path, dtvqa_home: Path) -> None:
         items = [sound_record(s, n) for s in TEST_SUBSETS for n in range(2)]
         write_json(tmp_path / "DT_test.json", items)

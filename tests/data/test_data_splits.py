@@ -159,6 +159,16 @@ class TestLoadSplit:
         with pytest.raises(DataError, match=words):
             load_split(*arguments, home=home)
 
+    @pytest.mark.parametrize("items", [[], [sound_record("DTScene", 0, answers=[])]])
+    def test_a_subset_without_a_usable_question_is_never_left_out_in_silence(
+        self, home: Path, items: list[object]
+    ) -> None:
+        write_json(home / "test/DTScene.json", items)
+        for subset in ("DTScene", None):
+            with pytest.raises(DataError, match=r"no usable question of DTScene in .*dtvqa data"):
+                load_split("test", subset, home=home)
+        assert len(load_split("test", "DTTabShot", home=home)) == 3
+
     def test_unknown_sources(self, home: Path) -> None:
         with pytest.raises(DataError, match=r"no source 'x' here; there are .*gpt-4v"):
             load_split("train", "DTScene", sources=["x"], home=home)
