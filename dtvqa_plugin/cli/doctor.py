@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
+from typing import TYPE_CHECKING
 
 import click
 from packaging.version import InvalidVersion, Version
@@ -16,6 +17,9 @@ from rich.text import Text
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.errors import DTVQAError
+
+if TYPE_CHECKING:
+    from dtvqa_plugin.data.status import FileStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,10 @@ def doctor() -> None:
     Exit status 0 when nothing is amiss, else 1.
     """
     findings = list(_findings())
-    Console(width=None if sys.stdout.isatty() else 120).print(_table(findings))
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    console.print(_table(findings))
+    if any(not finding.ok and finding.cure.startswith(_FETCH) for finding in findings):
+        console.print(Text(_COPY))
     if any(finding.ok is False for finding in findings):
         raise SystemExit(1)
 
@@ -136,39 +143,39 @@ def _ocr() -> Finding:
 
 
 def _data() -> Iterator[Finding]:
-    from dtvqa_plugin.data import Store, coverage, default_home
-    from dtvqa_plugin.data.released import RELEASED_SPLITS
+    from dtvqa_plugin.data import coverage
+    from dtvqa_plugin.data.status import store_status
 
     try:
         yield Finding("data: embedded sample", f"{coverage('mini')['overall']} questions", True)
-        yield Finding("data: store", str(default_home()), True)
-        manifest = Store().manifest()
+        found = store_status()
     except DTVQAError as error:
         yield Finding("data", str(error), False, "see the message")
         return
-    for split in RELEASED_SPLITS:
-        yield from _split_findings(split, needed=split == "test")
-    for name, entry in manifest.files.items():
-        if entry.released is False:
-            yield Finding(f"data: {name}", "differs from the released file", False, _IMPORT)
+    yield Finding("data: store", str(found.home), True)
+    yield from map(_row_finding, found.files)
 
 
-_IMPORT = "dtvqa data import FOLDER (a folder that holds the release)"
+_FETCH = "dtvqa data fetch"
+_COPY = f"'{_FETCH}' loads from the hub; with a copy at hand: dtvqa data import FOLDER --split NAME"
 
 
-def _split_findings(split: str, *, needed: bool) -> Iterator[Finding]:
-    from dtvqa_plugin.data import coverage
-    from dtvqa_plugin.data.released import split_subsets
-
-    for subset in split_subsets(split):
-        what = f"data: {split} {subset}"
-        try:
-            part = coverage(split, subset)["overall"]
-        except DTVQAError:
-            yield Finding(what, "not there", False if needed else None, _IMPORT)
-            continue
-        state = f"{part} questions, {part.images_present} of {part.images} images"
-        yield Finding(what, state, part.complete or (None if not needed else False), _IMPORT)
+def _row_finding(row: FileStatus) -> Finding:
+    what = f"data: {row.split} {row.subset}"
+    cure = f"{_FETCH} --split {row.split}"
+    lacking = False if row.split == "test" else None  # the others are a matter of choice
+    if row.state == "missing":
+        return Finding(what, f"not there ({row.file})", lacking, cure)
+    if row.error is not None:
+        return Finding(what, row.error, False, cure)
+    state = f"{row.questions} questions, {row.images_present} of {row.images} images"
+    if row.problems:
+        state += f", {len(row.problems)} unusable"
+    if row.state == "differs":
+        return Finding(what, f"{state}; {row.file} is not the released file", False, cure)
+    if row.changed:
+        return Finding(what, f"{state}; {row.file} changed since its import", False, cure)
+    return Finding(what, state, row.complete or lacking, cure)
 
 
 def _table(findings: list[Finding]) -> Table:
