@@ -30,7 +30,7 @@ class DTVQAOcr(lmms):  # type: ignore[misc]  # lmms-eval ships no types
     def __init__(
         self,
         mode: str = "reader",
-        threads: int = 0,
+        threads: int | str = 0,
         batch_size: int | str | None = 1,
         max_batch_size: int | None = None,
         device: str | None = None,
@@ -42,7 +42,14 @@ class DTVQAOcr(lmms):  # type: ignore[misc]  # lmms-eval ships no types
                 f"--model dtvqa_ocr does not know {', '.join(sorted(unknown))}; "
                 "its --model_args are mode=dump|reader and threads=N"
             )
-        self._reader = OCRReader(mode=mode, threads=int(threads) or None)
+        try:
+            count = int(threads)
+        except ValueError:
+            raise HostError(
+                f"--model_args threads={threads} is no number; give 1 or more, or 0 for the "
+                "engine's own choice"
+            ) from None
+        self._reader = OCRReader(mode=mode, threads=count or None)
         self._rank = int(os.environ.get("RANK", 0))
         self._world_size = int(os.environ.get("WORLD_SIZE", 1))
 
