@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 
-__all__ = ["is_exact_match", "is_word_match", "length_ratio"]
+__all__ = ["is_word_match", "length_ratio"]
 
 # Scripts written without spaces: first code points, and the ones after the last.
 _SPACELESS = (
@@ -31,11 +31,6 @@ _SPACELESS = (
     (0x20000, 0x40000),  # CJK extensions B and later
 )
 _STARTS = [start for start, _ in _SPACELESS]
-
-
-def is_exact_match(lowered_prediction: str, lowered_answer: str) -> bool:
-    """True if the whole output is the answer, case aside."""
-    return lowered_prediction == lowered_answer
 
 
 def is_word_match(text: str, answer: str) -> bool:
