@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 import zlib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -280,6 +281,8 @@ def _scale(root: Path, count: int, concurrency: int, kill_at: float) -> None:
         _report_answers(raw, count, at_kill)
         for name in ("extract", "check", "expand", "status"):
             _stage([name, project])
+        _review(project)
+        _stage(["export", project])
     finally:
         endpoint.kill()
         endpoint.wait()
@@ -345,6 +348,42 @@ def _rss(pid: int) -> float:
     except OSError:
         pass  # it has just ended
     return 0.0
+
+
+def _review(project: Path) -> None:
+    """Open the review page's server over all pairs; take decisions; show its time and memory."""
+    command = [sys.executable, "-c", "from dtvqa_plugin.cli import main; main()", "annotate"]
+    started = time.monotonic()
+    child = subprocess.Popen(
+        [*command, "review", str(project), "--no-open", "--reviewer", "bench"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        url = child.stdout.readline().strip()
+        ready = time.monotonic() - started
+        slowest, place = 0.0, ""
+        for _ in range(20):
+            began = time.monotonic()
+            found = json.load(urllib.request.urlopen(f"{url}api/pair?step=1&from={place}"))["pair"]
+            place = found["pair"]
+            body = {key: found[key] for key in ("pair", "question", "answers")}
+            request = urllib.request.Request(
+                f"{url}api/decide",
+                json.dumps({**body, "verdict": "accept"}).encode(),
+                {"Content-Type": "application/json"},
+            )
+            urllib.request.urlopen(request).read()
+            slowest = max(slowest, time.monotonic() - began)
+        click.echo(
+            f"review: ready in {ready:.1f} s, next pair and decision in at most "
+            f"{slowest * 1000:.0f} ms, {_rss(child.pid):.0f} MiB"
+        )
+    finally:
+        child.kill()
+        child.wait()
 
 
 _counted: dict[Path, tuple[int, int]] = {}

@@ -101,6 +101,7 @@ def _number_and_unit(answer: str) -> Iterator[Variant]:
         yield Variant(f"{number} {known[0 if singular else 1]}", "unit-name", f"{bare} written out")
     if chinese:
         yield Variant(f"{number}{chinese}", "unit-name", f"{bare} is {chinese}")
+        yield Variant(f"{number} {chinese}", "unit-name", f"{bare} is {chinese}, with a blank")
     for short, names in UNITS.items():
         if bare.lower() in names and short not in ("mcg",):
             yield Variant(f"{number} {short}", "unit-name", f"{bare} is {short}")

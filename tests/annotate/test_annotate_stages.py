@@ -1,0 +1,650 @@
+"""From raw answers to an exported set: extract, check, expand, decisions, export."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annotate.annotate_server import Endpoint, status
+from annotate.conftest import ANSWER, MakeProject, draw, fill
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dtvqa_plugin.annotate.check import WEIGHTS, Flag, check, containment, flags_of, score
+from dtvqa_plugin.annotate.config import Check
+from dtvqa_plugin.annotate.decisions import Decisions, agreements, cohen_kappa
+from dtvqa_plugin.annotate.errors import AnnotateError
+from dtvqa_plugin.annotate.expand import expand
+from dtvqa_plugin.annotate.export import export
+from dtvqa_plugin.annotate.extract import extract, pair_id
+from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.textonly import ask_without_images, text_only_answers
+from dtvqa_plugin.annotate.variants import propose
+from dtvqa_plugin.cli import cli
+from dtvqa_plugin.data import data_signature, load_split, read_test
+from dtvqa_plugin.data.custom import read_custom
+from dtvqa_plugin.errors import DataError
+
+LIMITS = Check.model_validate({})
+
+
+def entries(journal: Any) -> list[dict[str, Any]]:
+    return [entry for _, entry in journal.read()]
+
+
+# --- extract -------------------------------------------------------------------------------------
+
+
+def test_extract_keeps_counts_and_lists_what_it_could_not_read(make: MakeProject) -> None:
+    project = make()
+    fill(project, [ANSWER, "I'm sorry, I can't help with that.", "A nice shop.", ""])
+    report = extract(project)
+    assert (report.answers, report.pairs, report.images) == (4, 2, 4)
+    assert (report.refusals, report.empty, report.without_pairs, report.unread) == (1, 1, 1, 1)
+    unread = entries(project.unread)
+    assert [(entry["text"], entry["refusal"]) for entry in unread] == [
+        ("I'm sorry, I can't help with that.", True),
+        ("A nice shop.", False),
+    ]
+    assert all(entry["file"] and entry["model"] for entry in unread)
+    pair = entries(project.pairs)[0]
+    assert (pair["question"], pair["answers"]) == ("What is the shop called?", ["Blue Bird"])
+    assert (pair["style"], pair["round"], pair["model"]) == ("scene", "first", "gpt-loop-2026")
+
+
+def test_rounds_of_an_image_come_together_and_a_pair_given_twice_once(make: MakeProject) -> None:
+    project = make()
+    fill(project, [ANSWER] * 4)
+    for entry in entries(project.raw):
+        text = f"{ANSWER}\nQ3: Which street?\nA3: Quay St"
+        project.raw.append({**entry, "round": "second", "model": "other", "text": text})
+    report = extract(project)
+    assert (report.pairs, report.repeated) == (12, 8)
+    images = [entry["image"] for entry in entries(project.pairs)]
+    assert images == [image for image in dict.fromkeys(images) for _ in range(3)]
+
+
+def test_the_pair_before_the_token_limit_is_marked(make: MakeProject) -> None:
+    project = make()
+    fill(project, [ANSWER] * 4)
+    first = entries(project.raw)[0]
+    project.raw.append({**first, "round": "second", "finish": "length", "text": "Q: a?\nA: hal"})
+    report = extract(project)
+    assert report.cut == 1
+    assert [entry["answers"] for entry in entries(project.pairs) if entry["cut"]] == [["hal"]]
+
+
+def test_decisions_hold_when_pairs_are_extracted_anew(make: MakeProject) -> None:
+    project = make()
+    fill(project, [ANSWER] * 4)
+    extract(project)
+    before = entries(project.pairs)
+    extract(project)
+    assert entries(project.pairs) == before
+    assert len({entry["pair"] for entry in before}) == len(before)
+
+
+def test_extract_without_answers_is_one_error(make: MakeProject) -> None:
+    with pytest.raises(AnnotateError, match="no answers yet; 'dtvqa annotate run'"):
+        extract(make())
+
+
+# --- check ---------------------------------------------------------------------------------------
+
+TEXT = "BLUE BIRD Grocery pears 2.50 per kilo open 9-17 大减价 全场五折 Nettle & Sons"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "codes"),
+    [
+        ("What is the shop called?", "Blue Bird", []),
+        ("What is the shop called?", "blue  bird", []),
+        ("What is the shop called?", "BLUE B1RD Grocery", []),
+        ("What is the shop called?", "Red Lion Tavern", ["not-in-ocr"]),
+        ("How much are pears?", "2.50", []),
+        ("How much are pears?", "$2.50", []),
+        ("How much are pears?", "3.50", ["not-in-ocr"]),
+        ("Who owns it?", "Nettle & Sons", []),
+        ("牌子上写着什么？", "大减价", []),
+        ("What is on offer?", "大减价", ["mixed-languages"]),
+        ("牌子上写着什么？", "Grocery", ["mixed-languages"]),
+        ("招牌上 BLUE 的后面是什么？", "BIRD", ["mixed-languages"]),
+        ("Is the shop open?", "yes", ["not-in-ocr", "yes-no"]),
+        ("Does it sell pears?", "pears", ["answer-in-question", "yes-no"]),
+        ("Is the shop called Blue Bird or Grocery?", "Grocery", []),
+        ("这家店打折吗？", "全场五折", ["yes-no"]),
+        ("What kind of shop is Blue Bird Grocery?", "Grocery", ["answer-in-question"]),
+        (
+            "What does it say?",
+            "BLUE BIRD Grocery pears 2.50 per kilo open 9-17 Nettle & Sons",
+            ["too-long"],
+        ),
+    ],
+)
+def test_flags(question: str, answer: str, codes: list[str]) -> None:
+    pair = {"pair": "p", "question": question, "answers": [answer]}
+    found = flags_of(pair, [], TEXT, LIMITS)
+    found = [flag for flag in found if not (flag.code == "not-in-ocr" and "too-long" in codes)]
+    assert sorted(flag.code for flag in found) == codes
+    assert all(flag.reason for flag in found)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "duplicate"),
+    [
+        (("What is the price of milk?", "3"), ("What is the price of the milk?", "3"), True),
+        (("What is the name of the shop?", "Bo"), ("What is the shop's name?", "Bo"), False),
+        (("Who won in 1998?", "Ann"), ("Who won in 1999?", "Ann"), False),
+        (("Which brand is shown?", "Bo"), ("Which brand is shown?", "Cy"), True),
+        (
+            ("What is the weight of the pears?", "3 g"),
+            ("What is the price of the pears?", "$2"),
+            False,
+        ),
+    ],
+)
+def test_duplicates(first: tuple[str, str], second: tuple[str, str], duplicate: bool) -> None:
+    one, two = (
+        {"pair": name, "question": said[0], "answers": [said[1]]}
+        for name, said in (("one", first), ("two", second))
+    )
+    codes = [flag.code for flag in flags_of(two, [one], None, LIMITS)]
+    assert ("duplicate" in codes) is duplicate
+
+
+def test_check_drops_nothing_and_scores_for_triage(make: MakeProject) -> None:
+    project = make()
+    fill(project, [ANSWER, ANSWER, "Q: Is it open?\nA: Yes", ANSWER])
+    extract(project)
+    report = check(project)
+    flags = entries(project.flags)
+    assert [flag["pair"] for flag in flags] == [pair["pair"] for pair in entries(project.pairs)]
+    assert (report.pairs, report.flagged, report.codes["yes-no"]) == (7, 1, 1)
+    assert report.no_text == 7, "the project has no recognised text: that is said, not a flag"
+    assert sorted({flag["score"] for flag in flags}) == [0.6, 1.0]
+
+
+@given(st.lists(st.sampled_from(sorted(WEIGHTS)), max_size=12))
+def test_score_falls_with_each_kind_of_flag(codes: list[str]) -> None:
+    flags = [Flag(code, "x") for code in codes]
+    assert 0 <= score(flags) <= 1
+    assert score(flags) == score([*flags, *flags])
+    for code in set(WEIGHTS) - set(codes):
+        assert score([*flags, Flag(code, "x")]) <= score(flags)
+
+
+@given(st.text(max_size=12), st.text(max_size=30))
+def test_containment_is_a_share(answer: str, text: str) -> None:
+    assert 0 <= containment(answer, text) <= 100
+    if any(char.isascii() and char.isalnum() for char in answer):
+        assert containment(answer, f"{text} {answer} {text}") == 100
+
+
+def test_questions_answerable_without_the_image(make: MakeProject) -> None:
+    def said(number: int, request: dict[str, Any]) -> Any:
+        if number == 0:
+            return status(500)
+        text = request["messages"][0]["content"][0]["text"]
+        assert len(request["messages"][0]["content"]) == 1, "no image is sent"
+        return "Paris" if "capital" in text else "unknown"
+
+    with Endpoint(said) as server:
+        blind = {"model": "blind", "base_url": server.url, "concurrency": 1, "retries": 1}
+        project = make(config=lambda v: v["check"].update(text_only=blind))
+        fill(project, ["Q: What is the capital of France?\nA: Paris", ANSWER, ANSWER, ANSWER])
+        extract(project)
+        assert ask_without_images(project).answered == 7
+        assert ask_without_images(project).known == 7
+        report = check(project, without_image=text_only_answers(project))
+    assert report.codes == {"without-image": 1}
+    (flag,) = [entry for entry in entries(project.flags) if entry["flags"]]
+    assert "Paris" in flag["flags"][0][1]
+
+
+def test_text_only_needs_an_endpoint_and_obeys_its_bound(make: MakeProject) -> None:
+    project = make()
+    fill(project, [ANSWER] * 4)
+    extract(project)
+    with pytest.raises(AnnotateError, match=r"needs check\.text_only"):
+        ask_without_images(project)
+    with Endpoint(lambda number, request: "unknown") as server:
+        price = {"input": 10.0, "output": 100.0}
+        blind = {"model": "blind", "base_url": server.url, "price": price}
+        bounded = make(root="b", config=lambda v: v["check"].update(text_only=blind))
+        fill(bounded, [ANSWER] * 4)
+        extract(bounded)
+        report = ask_without_images(bounded, max_usd=0.15)
+    assert report.stopped is not None
+    assert 0 < report.usd <= 0.15
+
+
+# --- expand --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule", "variants"),
+    [
+        ("250 g", "unit-space", ["250g"]),
+        ("250g", "unit-space", ["250 g"]),
+        ("250 g", "unit-name", ["250 grams"]),
+        ("1 kg", "unit-name", ["1 kilogram"]),
+        ("5 grams", "unit-name", ["5 g", "5g"]),
+        ("250克", "unit-name", ["250g", "250 g"]),
+        ("180 °C", "unit-space", ["180°C"]),
+        ("15%", "percent", ["15 %", "15 percent"]),
+        ("15 percent", "percent", ["15%"]),
+        ("1,234", "thousands", ["1234"]),
+        ("12 345 678", "thousands", ["12345678"]),
+        ("12345", "thousands", ["12,345"]),
+        ("2021", "thousands", []),
+        ("020 7946 0318", "thousands", []),
+        ("0123456", "thousands", []),
+        ("3.14159", "thousands", []),
+        (
+            "5 March 2021",
+            "date",
+            ["March 5, 2021", "Mar 5, 2021", "2021-03-05", "2021年3月5日"],
+        ),
+        ("2021年3月5日", "date", ["5 March 2021"]),
+        ("Mar. 5th, 2021", "date", ["2021-03-05"]),
+        ("25/12/2021", "date", ["2021-12-25"]),
+        ("03/04/2021", "date", []),
+        ("31 June 2021", "date", []),
+        ("May", "date", []),
+        ("OLD QUARRY FOODS", "case", ["Old Quarry Foods"]),
+        ("USA", "case", []),
+        ("Total (net)", "brackets", ["Total", "Total net"]),
+        ("苹果 (apple)", "two-languages", ["苹果", "apple"]),
+        ("apple / 苹果", "two-languages", ["apple", "苹果"]),
+        ("苹果 (apple)", "brackets", []),
+        ("24/7", "two-languages", []),
+        ("Blue Bird.", "final-stop", ["Blue Bird"]),
+        ("Acme Inc.", "final-stop", []),
+        ("U.S.A.", "final-stop", []),
+        ("ＡＢＣ１２", "width", ["ABC12"]),
+        ("Kestrel & Co", "ampersand", ["Kestrel and Co"]),
+        ("salt and pepper", "ampersand", ["salt & pepper"]),
+    ],
+)
+def test_variants(answer: str, rule: str, variants: list[str]) -> None:
+    found = [variant for variant in propose([answer]) if variant.rule == rule]
+    texts = [variant.text for variant in found]
+    assert set(variants) <= set(texts) if variants else not texts
+    assert all(variant.reason for variant in found)
+
+
+@given(st.lists(st.text(min_size=1, max_size=20), min_size=1, max_size=3))
+def test_variants_are_new_texts_of_any_answer(answers: list[str]) -> None:
+    texts = [variant.text for variant in propose(answers)]
+    assert len(texts) == len(set(texts))
+    assert not set(texts) & set(answers)
+
+
+def test_expand_writes_proposals_with_reasons(make: MakeProject) -> None:
+    project = make()
+    fill(project, ["Q: How much?\nA: 1,250 g"] * 4)
+    extract(project)
+    report = expand(project)
+    assert (report.pairs, report.with_proposals) == (4, 4)
+    proposals = entries(project.proposals)[0]["proposals"]
+    assert ["1,250g", "unit-space", "number and unit with and without a blank"] in proposals
+
+
+# --- decisions -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reviewed(make: MakeProject) -> tuple[Project, Decisions, list[dict[str, Any]]]:
+    project = make()
+    fill(project, [ANSWER] * 4)
+    extract(project)
+    return project, Decisions(project), entries(project.pairs)
+
+
+def test_outcomes_of_one_and_two_reviewers(
+    reviewed: tuple[Project, Decisions, list[dict[str, Any]]],
+) -> None:
+    _, decisions, pairs = reviewed
+
+    def say(pair: int, who: str, verdict: str, *answers: str) -> None:
+        record = pairs[pair]
+        texts = answers or record["answers"]
+        decisions.record(
+            record, who, "accept" if verdict == "accept" else "reject", record["question"], texts
+        )
+
+    def outcome(pair: int, adjudicator: str | None = None) -> str | None:
+        return decisions.outcome(pairs[pair]["pair"], adjudicator)
+
+    assert outcome(0) is None
+    say(0, "Ada", "accept")
+    assert outcome(0) == "accepted"
+    say(0, "Ben", "accept")
+    assert outcome(0) == "accepted"
+    say(0, "Ben", "accept", "Blue Bird", "The Blue Bird")
+    assert outcome(0) == "disputed", "they accept different texts"
+    say(0, "Ada", "accept", "The Blue Bird", "Blue Bird")
+    assert outcome(0) == "accepted", "the order of answers does not matter"
+    say(0, "Ben", "reject")
+    assert outcome(0) == "disputed"
+    assert outcome(0, adjudicator="Ben") == "rejected"
+    assert outcome(0, adjudicator="Ada") == "accepted"
+    decisions.undo("Ben")
+    decisions.undo("Ben")
+    assert outcome(0) == "disputed", "what Ben said before holds again"
+    decisions.undo("Ben")
+    assert outcome(0) == "accepted"
+    assert decisions.undo("Ben") is None
+
+
+def test_other_process_decisions_are_seen(
+    reviewed: tuple[Project, Decisions, list[dict[str, Any]]],
+) -> None:
+    project, decisions, pairs = reviewed
+    decisions.refresh()
+    other = Decisions(Project.open(project.root))
+    other.record(pairs[0], "Ben", "reject", "q", ["a"])
+    decisions.refresh()
+    assert decisions.outcome(pairs[0]["pair"]) == "rejected"
+
+
+@pytest.mark.parametrize(
+    "change", [{"action": "approve"}, {"question": None}, {"answers": "text"}], ids=str
+)
+def test_decision_edited_by_hand_into_nonsense_is_one_error(
+    reviewed: tuple[Project, Decisions, list[dict[str, Any]]], change: dict[str, Any]
+) -> None:
+    project, decisions, pairs = reviewed
+    entry = decisions.record(pairs[0], "Ada", "accept", "q", ["a"])
+    project.decisions.append({**entry, **change})
+    with pytest.raises(AnnotateError, match=f"decisions.jsonl: decision {entry['id']}"):
+        Decisions(project).refresh()
+
+
+@pytest.mark.parametrize(
+    ("labels", "kappa"),
+    [
+        ([], None),
+        ([("a", "a")] * 3, None),
+        ([("a", "a"), ("r", "r")], 1.0),
+        ([("a", "r"), ("r", "a")], -1.0),
+        ([("a", "a"), ("a", "r"), ("r", "a"), ("r", "r")], 0.0),
+        # Cohen's worked form: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no.
+        ([("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15, 0.4),
+    ],
+)
+def test_kappa(labels: list[tuple[str, str]], kappa: float | None) -> None:
+    assert cohen_kappa(labels) == (None if kappa is None else pytest.approx(kappa))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("ar"), st.sampled_from("ar")), min_size=1, max_size=30))
+def test_kappa_agrees_with_scikit_learn(labels: list[tuple[str, str]]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    found = cohen_kappa(labels)
+    if found is not None:
+        assert found == pytest.approx(metrics.cohen_kappa_score(*zip(*labels, strict=True)))
+
+
+def test_agreement_covers_what_both_decided(
+    reviewed: tuple[Project, Decisions, list[dict[str, Any]]],
+) -> None:
+    _, decisions, pairs = reviewed
+    for place, pair in enumerate(pairs[:6]):
+        decisions.record(pair, "Ada", "accept", pair["question"], pair["answers"])
+        if place < 4:
+            texts = pair["answers"] if place else ["other"]
+            decisions.record(pair, "Ben", "accept", pair["question"], texts)
+    (part,) = agreements(decisions)
+    assert (part.both, part.same_verdict, part.same_text, part.kappa) == (4, 4, 3, None)
+
+
+# --- export --------------------------------------------------------------------------------------
+
+
+def accept_all(project: Project, who: str = "Ada") -> None:
+    decisions = Decisions(project)
+    for pair in entries(project.pairs):
+        decisions.record(pair, who, "accept", pair["question"], [*pair["answers"], "variant"])
+
+
+@pytest.fixture
+def exported(
+    reviewed: tuple[Project, Decisions, list[dict[str, Any]]], tmp_path: Path
+) -> tuple[Project, Path]:
+    project = reviewed[0]
+    accept_all(project)
+    export(project, tmp_path / "out")
+    return project, tmp_path / "out"
+
+
+def test_export_is_in_the_released_format_with_everything_about_it(
+    exported: tuple[Project, Path],
+) -> None:
+    project, folder = exported
+    reading = read_test(folder / "test" / "DT_custom.json", strict=True)
+    assert len(reading.records) == 8
+    record = reading.records[0]
+    assert record.subset == "Shops-scene"
+    assert record.answers[-1] == "variant"
+    assert (folder / "image" / record.image).is_file()
+    raw = json.loads((folder / "test" / "DT_custom.json").read_text())[0]
+    assert list(raw) == ["dataset_name", "id", "image_path", "question", "answers", "type"]
+    assert raw["image_path"].startswith("./image/Shops-scene/test/shop")
+    numbers = json.loads((folder / "statistics.json").read_text())
+    assert numbers["subsets"]["Shops-scene"]["questions"] == 8
+    assert numbers["stages"]["accepted"] == {"scene": 8}
+    card = (folder / "DATA_CARD.md").read_text()
+    for text in ("# Shops", "not DT-VQA", "gpt-loop-2026", "accepted pairs | 8", "2026-01-02"):
+        assert text in card
+    info = json.loads((folder / "custom.json").read_text())
+    assert info["sha256"] == reading.sha256
+    assert project.config.name == info["name"]
+
+
+def test_same_decisions_give_the_same_bytes_and_hash(
+    exported: tuple[Project, Path], tmp_path: Path
+) -> None:
+    project, folder = exported
+    again = export(project, tmp_path / "again")
+    name = "test/DT_custom.json"
+    assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+    decisions = Decisions(project)
+    decisions.undo("Ada")
+    assert export(project, tmp_path / "again").sha256 != again.sha256
+
+
+def test_export_replaces_an_export_and_nothing_else(
+    exported: tuple[Project, Path], tmp_path: Path
+) -> None:
+    project, folder = exported
+    (folder / "left.txt").write_text("old")
+    export(project, folder)
+    assert not (folder / "left.txt").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("keep me")
+    with pytest.raises(AnnotateError, match="holds something else"):
+        export(project, tmp_path / "mine")
+    assert (tmp_path / "mine" / "letter.txt").read_text() == "keep me"
+
+
+def test_disputed_pairs_and_missing_images_are_left_out_and_told(
+    reviewed: tuple[Project, Decisions, list[dict[str, Any]]], images: Path, tmp_path: Path
+) -> None:
+    project, decisions, pairs = reviewed
+    accept_all(project)
+    by_image = {pair["image"]: pair["file"] for pair in pairs}
+    gone, changed = list(by_image)[:2]
+    (images / by_image[gone]).unlink()
+    path = images / by_image[changed]
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    last = [pair for pair in pairs if pair["image"] not in (gone, changed)]
+    decisions.record(last[0], "Ben", "reject", last[0]["question"], ["x"])
+    command = ["annotate", "export", str(project.root), "--to", str(tmp_path / "out")]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 1
+    assert "3 questions over 2 images" in done.output
+    assert "1 disputed, left out" in done.output
+    assert done.output.count("left out: image") == 2 + 2
+    settled = CliRunner().invoke(cli, [*command, "--adjudicator", "Ada"])
+    assert "4 questions over 2 images" in settled.output
+    with pytest.raises(AnnotateError, match="no reviewer 'Eve'; there are Ada, Ben"):
+        export(project, tmp_path / "x", adjudicator="Eve")
+
+
+def test_nothing_accepted_is_one_error(make: MakeProject, tmp_path: Path) -> None:
+    with pytest.raises(AnnotateError, match="nothing is accepted yet"):
+        export(make(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_file_names_are_made_safe(make: MakeProject, images: Path, tmp_path: Path) -> None:
+    for path in images.iterdir():
+        path.unlink()
+    draw(images / "sub" / "my shöp (1)'.png", "SHOP")
+    project = make()
+    fill(project, [ANSWER])
+    extract(project)
+    accept_all(project)
+    export(project, tmp_path / "out")
+    (name,) = [path.name for path in (tmp_path / "out" / "image").rglob("*.png")]
+    assert name.startswith("my-sh-p-1-")
+    read_test(tmp_path / "out" / "test" / "DT_custom.json", strict=True)
+
+
+def test_data_card_takes_model_text_for_text(make: MakeProject, tmp_path: Path) -> None:
+    project = make()
+    fill(project, [ANSWER] * 4)
+    first = entries(project.raw)[0]
+    project.raw.append({**first, "round": "x", "model": "a|b<script>*`"})
+    extract(project)
+    accept_all(project)
+    export(project, tmp_path / "out")
+    card = (tmp_path / "out" / "DATA_CARD.md").read_text()
+    assert "a\\|b\\<script\\>\\*\\`" in card
+
+
+# --- the split custom ----------------------------------------------------------------------------
+
+
+def test_exported_set_is_the_split_custom(
+    exported: tuple[Project, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = exported
+    monkeypatch.setenv("DTVQA_CUSTOM", str(folder))
+    loaded = load_split("custom")
+    assert loaded.num_rows == 8
+    assert set(loaded["subset"]) == {"Shops-scene"}
+    assert loaded[0]["image"].size == (160, 120)
+    signature = data_signature("custom")
+    assert signature["custom"]["name"] == "Shops"
+    assert signature["custom"]["as_exported"] is True
+    assert signature["custom"]["sha256"] == signature["files"]["test/DT_custom.json"]["sha256"]
+
+
+def test_set_edited_after_its_export_says_so(
+    exported: tuple[Project, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = exported
+    path = folder / "test" / "DT_custom.json"
+    before = read_custom(folder)
+    path.write_text(path.read_text().replace("variant", "another"))
+    after = read_custom(folder)
+    assert (before.as_exported, after.as_exported) == (True, False)
+    assert before.sha256 != after.sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("custom.json", '{"name": "DT-VQA"}', "must not be mistaken for DT-VQA"),
+        ("custom.json", '{"name": "dtvqa 2"}', "1 to 40 letters"),
+        ("custom.json", "{", "export again"),
+        ("custom.json", None, "no exported question set there"),
+        (
+            "test/DT_custom.json",
+            '[{"dataset_name": "DTScene", "id": 1, "image_path": "./image/a/b/c.png", '
+            '"question": "q", "answers": ["a"], "type": "t"}]',
+            "dataset_name 'DTScene' is taken",
+        ),
+        ("test/DT_custom.json", None, "no such annotation file"),
+    ],
+)
+def test_faulty_set_is_one_error(
+    exported: tuple[Project, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: str | None,
+    said: str,
+) -> None:
+    _, folder = exported
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_text(content)
+    monkeypatch.setenv("DTVQA_CUSTOM", str(folder))
+    with pytest.raises(DataError, match=said):
+        load_split("custom")
+
+
+def test_unset_variable_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DTVQA_CUSTOM", raising=False)
+    with pytest.raises(DataError, match="DTVQA_CUSTOM is not set"):
+        load_split("custom")
+
+
+def test_data_import_takes_the_export(
+    exported: tuple[Project, Path], dtvqa_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    _, folder = exported
+    sha256 = read_custom(folder).sha256
+    done = CliRunner().invoke(cli, ["data", "import", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert "imported Shops (custom set" in done.output
+    shutil.rmtree(folder)
+    monkeypatch.setenv("DTVQA_CUSTOM", "Shops")
+    assert load_split("custom").num_rows == 8
+    assert read_custom().sha256 == sha256
+    assert (dtvqa_home / "custom" / "Shops" / "DATA_CARD.md").is_file()
+
+
+def test_import_of_a_damaged_export_brings_nothing(
+    exported: tuple[Project, Path], dtvqa_home: Path
+) -> None:
+    _, folder = exported
+    image = next((folder / "image").rglob("*.png"))
+    image.write_bytes(image.read_bytes()[:40])
+    done = CliRunner().invoke(cli, ["data", "import", str(folder)])
+    assert done.exit_code == 1
+    assert not (dtvqa_home / "custom").exists()
+
+
+def test_pair_id_depends_on_content_alone() -> None:
+    assert pair_id("i", "q", ("a",)) == pair_id("i", "q", ("a",))
+    others = {pair_id("j", "q", ("a",)), pair_id("i", "r", ("a",)), pair_id("i", "q", ("a", "b"))}
+    assert len(others | {pair_id("i", "q", ("a",))}) == 4
+
+
+def test_whole_command_line_from_answers_to_export(
+    make: MakeProject, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    project = make()
+    fill(project, [ANSWER] * 4)
+    runner = CliRunner()
+    for stage in ("extract", "check", "expand", "status"):
+        for flags in ([], ["--json"]):
+            done = runner.invoke(cli, ["annotate", stage, str(project.root), *flags])
+            assert done.exit_code == 0, done.output
+            if flags:
+                assert isinstance(json.loads(done.stdout), dict)
+    accept_all(project)
+    done = runner.invoke(cli, ["annotate", "export", str(project.root)])
+    assert done.exit_code == 0, done.output
+    assert f"DTVQA_CUSTOM={project.root / 'export'} lmms-eval --tasks dtvqa_custom" in done.output
