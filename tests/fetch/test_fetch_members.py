@@ -27,7 +27,7 @@ from remote_releases import (
     write_zip,
 )
 
-from dtvqa_plugin.data import Store, load_split
+from dtvqa_plugin.data import Store, data_signature, load_split
 
 EVERY_TEST_IMAGE = sorted(image for subset in SUBSETS for image in images_of(subset))
 
@@ -223,7 +223,7 @@ class TestAgain:
         entries = [*manifest.files.values(), *manifest.images.values()]
         assert {entry.revision for entry in entries} == {"f" * 40}
 
-    def test_a_file_of_another_revision_that_no_longer_agrees_is_told(
+    def test_a_file_that_differs_from_the_released_one_is_told_and_signed(
         self, hub: LoopbackHub, dtvqa_home: Path
     ) -> None:
         result = fetch(hub, dtvqa_home, subsets=["DTScene"])
@@ -231,6 +231,8 @@ class TestAgain:
         assert "test/DTScene.json" in warning
         assert "may not compare with published ones" in warning
         assert Store(dtvqa_home).manifest().files["test/DTScene.json"].released is False
+        signed = data_signature("test", "DTScene")["files"]["test/DTScene.json"]
+        assert (signed["released"], signed["revision"]) == (False, COMMIT)
 
 
 def test_released_test_files_are_known_and_need_no_warning(
