@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the extra: pip install 'dtvqa-plugin[train]'")
 pytest.importorskip("torchmetrics", reason="needs the extra: pip install 'dtvqa-plugin[train]'")
 
-from dtvqa_plugin.metrics import prepare, score_corpus  # noqa: E402  (after the skip)
-from dtvqa_plugin.torchmetrics import DTVQAScore, argmax_logits, make_compute_metrics  # noqa: E402
+import torch
+
+from dtvqa_plugin.metrics import prepare, score_corpus
+from dtvqa_plugin.torchmetrics import DTVQAScore, argmax_logits, make_compute_metrics
 
 SUBSETS = ("DTScene", "DTNutrCap", "DTTabShot")
 WORDS = ["1725 kJ", "Ribe HK", "£4.20", "İstanbul", "第一行", "a", "Pennywhistle Books"]

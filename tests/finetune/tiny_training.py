@@ -12,7 +12,7 @@ MIN_PIXELS, MAX_PIXELS = 56 * 56, 112 * 112
 
 @dataclass(frozen=True)
 class Tuning:
-    """Where the checkpoint is, the loss of each logged step, and the metrics on the training set."""
+    """The checkpoint, the loss of each logged step, the metrics on the training set."""
 
     checkpoint: Path
     losses: list[float]
@@ -39,7 +39,7 @@ def load_examples(processor: Any, export: Path) -> list[dict[str, Any]]:
         )
         labels = both["input_ids"][0].clone()
         labels[: prompt["input_ids"].shape[1]] = -100
-        examples.append({**{key: value for key, value in both.items()}, "labels": labels})
+        examples.append({**both, "labels": labels})
     return examples
 
 

@@ -1,0 +1,158 @@
+"""Exports through the trainers' own code, each in an environment of its own.
+
+They do not install beside lmms-eval, so these tests run where they are asked for:
+
+    DTVQA_CONSUMER_PYTHON=TRL/bin/python:SWIFT/bin/python python -m pytest tests/finetune/consumers
+
+names one Python or several (separated as in PATH); each test takes the first that has its trainer.
+``DTVQA_QWEN_FINETUNE`` is the folder ``qwen-vl-finetune`` of a checkout of Qwen3-VL's repository.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finetune_release import image_of, pairs_of, rows
+from PIL import Image
+
+from dtvqa_plugin.finetune import FORMATS, ExportOptions, export
+
+HERE = Path(__file__).parent
+PYTHONS = [p for p in os.environ.get("DTVQA_CONSUMER_PYTHON", "").split(os.pathsep) if p]
+QWEN = os.environ.get("DTVQA_QWEN_FINETUNE", "")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PYTHONS, reason="DTVQA_CONSUMER_PYTHON names no trainer's Python"),
+]
+
+
+@functools.cache
+def python_with(module: str) -> str:
+    """The first of the Pythons that has ``module``."""
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+    for python in PYTHONS:
+        if subprocess.run([python, "-c", code], check=False).returncode == 0:
+            return python
+    pytest.skip(f"no Python in DTVQA_CONSUMER_PYTHON has {module}")
+
+
+def consume(module: str, script: str, arguments: Sequence[Path], **env: str) -> dict[str, Any]:
+    """What a check script printed, run by the Python that has the trainer."""
+    done = subprocess.run(
+        [python_with(module), str(HERE / f"{script}.py"), *map(str, arguments)],
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def mini(folder: Path, name: str, **options: Any) -> Path:
+    export(folder, ExportOptions(format=name, splits=("mini",), **options))
+    return folder / ("train.jsonl" if FORMATS[name].lines else "train.json")
+
+
+def turns_of(row: dict[str, Any], before: str = "") -> list[list[str]]:
+    """The turns of an exported sample, as a trainer should have them."""
+    turns: list[list[str]] = []
+    for question, answer in pairs_of(row):
+        turns += [["user", f"{'' if turns else before}{question}"], ["assistant", answer]]
+    return turns
+
+
+def check_texts(texts: Sequence[str], exported: Sequence[dict[str, Any]]) -> None:
+    """Every question and answer stands in the tokens, in order."""
+    assert len(texts) == len(exported)
+    for text, row in zip(texts, exported, strict=True):
+        place = 0
+        for _, said in turns_of(row):
+            place = text.index(said, place) + len(said)
+
+
+def check_answers(answers: Sequence[str], exported: Sequence[dict[str, Any]]) -> None:
+    """The loss is on the answers and on nothing else."""
+    bare = [answer.replace("<|im_end|>", "").replace("\n", "") for answer in answers]
+    assert bare == ["".join(answer for _, answer in pairs_of(row)) for row in exported]
+
+
+@pytest.mark.parametrize("turns", ["all", "one"])
+@pytest.mark.parametrize("embed", [False, True])
+def test_trl_collates_and_trains(
+    turns: str, embed: bool, tiny_qwen2_5_vl: Path, tmp_path: Path
+) -> None:
+    file = mini(tmp_path / "set", "messages", turns=turns, embed=embed)
+    found = consume("trl", "trl_check", [file, tiny_qwen2_5_vl, tmp_path / "out"])
+    check_texts(found["texts"], rows(file))
+    check_answers(found["answers"], rows(file))
+    assert min(found["patches"]) > 0
+    assert len(found["losses"]) == 2
+
+
+@pytest.mark.parametrize("turns", ["all", "one"])
+@pytest.mark.parametrize("embed", [False, True])
+def test_ms_swift_loads_and_encodes(
+    turns: str, embed: bool, tiny_qwen2_5_vl: Path, tmp_path: Path
+) -> None:
+    file = mini(tmp_path / "set", "ms-swift", turns=turns, embed=embed)
+    found = consume("swift", "ms_swift_check", [file, tiny_qwen2_5_vl, tmp_path / "out"])
+    exported = rows(file)
+    assert [row["turns"] for row in found["rows"]] == [turns_of(r, "<image>") for r in exported]
+    assert [row["image"] for row in found["rows"]] == [image_of(row) for row in exported]
+    check_texts(found["texts"], exported)
+    check_answers(found["answers"], exported)
+
+
+@pytest.mark.parametrize("turns", ["all", "one"])
+@pytest.mark.parametrize("shard_size", [None, 7])
+def test_llamafactory_loads_and_tokenises(
+    turns: str, shard_size: int | None, tiny_qwen2_5_vl: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "set"
+    file = mini(folder, "llava", turns=turns, shard_size=shard_size)
+    arguments = [folder, tiny_qwen2_5_vl, tmp_path / "out"]
+    found = consume("llamafactory", "llamafactory_check", arguments)
+    shards = sorted((folder / "train").iterdir()) if shard_size else [file]
+    exported = [row for shard in shards for row in rows(shard)]
+    key = [json.dumps([row["turns"], row["images"]]) for row in found["rows"]]
+    want = [json.dumps([turns_of(r, "<image>\n"), [image_of(r)]]) for r in exported]
+    # A folder's files are read in no particular order by this trainer.
+    assert (sorted(key) == sorted(want)) if shard_size else (key == want)
+    if not shard_size:
+        check_texts(found["texts"], exported)
+        check_answers(found["answers"], exported)
+
+
+def test_qwen_vl_finetune_reads_and_builds_messages(tiny_qwen2_5_vl: Path, tmp_path: Path) -> None:
+    if not QWEN:
+        pytest.skip("DTVQA_QWEN_FINETUNE names no checkout's qwen-vl-finetune")
+    file = mini(tmp_path / "set", "qwen-vl")
+    arguments = [file, tiny_qwen2_5_vl, tmp_path / "out"]
+    found = consume("transformers", "qwen_finetune_check", arguments, PYTHONPATH=QWEN)
+    exported = rows(file)
+    assert [row["turns"] for row in found["rows"]] == [turns_of(row) for row in exported]
+    assert [row["images"] for row in found["rows"]] == [[image_of(row)] for row in exported]
+    check_texts(found["texts"], exported)
+
+
+@pytest.mark.parametrize("embed", [False, True])
+def test_axolotl_puts_the_image_into_the_messages(
+    embed: bool, tiny_qwen2_5_vl: Path, tmp_path: Path
+) -> None:
+    file = mini(tmp_path / "set", "messages", embed=embed)
+    by_path = mini(tmp_path / "paths", "messages")
+    found = consume("axolotl", "axolotl_check", [file, tiny_qwen2_5_vl, tmp_path / "out"])
+    assert [row["turns"] for row in found["rows"]] == [turns_of(row) for row in rows(file)]
+    sizes = [[list(Image.open(image_of(row)).size)] for row in rows(by_path)]
+    assert [row["sizes"] for row in found["rows"]] == sizes
