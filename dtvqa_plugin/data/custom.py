@@ -24,6 +24,7 @@ from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
 CUSTOM_VARIABLE = "DTVQA_CUSTOM"
+CUSTOM_SPLIT = "custom"
 INFO_FILE = "custom.json"
 IMPORTED = "custom"
 """Folder of imported sets inside the store."""
@@ -95,6 +96,11 @@ def read_custom(folder: Path | None = None) -> CustomSet:
 def custom_subsets() -> tuple[str, ...]:
     """The set's own subsets, in the order of its file."""
     return read_custom().subsets
+
+
+def custom_subsets_if_set() -> tuple[str, ...]:
+    """`custom_subsets` where ``DTVQA_CUSTOM`` is set, else none."""
+    return custom_subsets() if os.environ.get(CUSTOM_VARIABLE, "").strip() else ()
 
 
 def import_custom(path: Path, home: str | Path | None = None) -> CustomSet:

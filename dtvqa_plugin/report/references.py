@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.data import Record, data_signature, records
+from dtvqa_plugin.data.custom import CUSTOM_SPLIT, custom_subsets_if_set
 from dtvqa_plugin.data.released import BY_NAME
 from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
@@ -16,9 +17,16 @@ PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
 """The order in which the paper lists the subsets, and so do all tables here."""
 
 
+def part_place(name: str) -> int:
+    """A subset's place among all, for sorting; those of a set of one's own keep their order."""
+    return PART_ORDER.index(name) if name in PART_ORDER else len(PART_ORDER)
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotationStamp:
     """Which annotations were read: digest of questions and answers, repository revision if known.
+
+    Of a set of one's own, the revision is its name and the start of its hash.
 
     ``files`` maps each annotation file to its SHA-256; ``altered`` names those whose bytes differ
     from the known released ones.
@@ -53,6 +61,8 @@ class References:
             return "test"
         if first in SAMPLE_SUBSETS:
             return SAMPLE_SPLIT
+        if first in custom_subsets_if_set():
+            return CUSTOM_SPLIT
         return BY_NAME[first].split if first in BY_NAME else None
 
     def split(self, name: str) -> Mapping[str, Record]:
@@ -70,13 +80,16 @@ class References:
     def of_subsets(self, split: str, subsets: Sequence[str]) -> list[Record]:
         """The records of some subsets, in the paper's order of subsets."""
         chosen = [record for record in self.split(split).values() if record.subset in subsets]
-        return sorted(chosen, key=lambda record: PART_ORDER.index(record.subset))
+        return sorted(chosen, key=lambda record: part_place(record.subset))
 
     def stamp(self, split: str, subsets: Sequence[str]) -> AnnotationStamp:
         """What the signature says of the annotations behind some subsets."""
         signature: dict[str, Any] = data_signature(split, list(subsets), home=self.home)
         files: dict[str, dict[str, Any]] = signature["files"]
         revisions = {entry["revision"] for entry in files.values()}
+        if split == CUSTOM_SPLIT:
+            custom: dict[str, Any] = signature["custom"]
+            revisions = {f"{custom['name']}@{custom['sha256'][:16]}"}
         return AnnotationStamp(
             sha256=signature["records_sha256"],
             revision=revisions.pop() if len(revisions) == 1 else None,

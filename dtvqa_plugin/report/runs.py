@@ -16,13 +16,14 @@ import numpy as np
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.data import Record
+from dtvqa_plugin.data.custom import CUSTOM_SPLIT
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics import DEFAULT_TAU, prepare, score
 from dtvqa_plugin.report.bootstrap import Design, Floats
 from dtvqa_plugin.report.context import Context
 from dtvqa_plugin.report.formats import METRICS, Kind
 from dtvqa_plugin.report.references import SAMPLE_SPLIT, AnnotationStamp
-from dtvqa_plugin.report.signature import BENCHMARK, SAMPLE, UNKNOWN, Signature
+from dtvqa_plugin.report.signature import BENCHMARK, CUSTOM, SAMPLE, UNKNOWN, Signature
 
 TEXT_KEPT = 4_000
 """Characters of an output kept for audits and display; scores are of the whole output."""
@@ -187,7 +188,7 @@ class Run:
             generation=self.context.generation,
             failed=self.failed,
             partial=len(self.missing),
-            benchmark=SAMPLE if self.is_sample else BENCHMARK,
+            benchmark={SAMPLE_SPLIT: SAMPLE, CUSTOM_SPLIT: CUSTOM}.get(self.split, BENCHMARK),
         )
 
     def oddities(self) -> dict[str, tuple[str, ...]]:

@@ -16,6 +16,9 @@ BENCHMARK = "DTVQA"
 SAMPLE = "DTVQA-SAMPLE"
 """First word of a signature over the embedded sample: such a figure is no DT-VQA score."""
 
+CUSTOM = "DTVQA-CUSTOM"
+"""First word over a set of one's own; its name and hash stand in ``rev``."""
+
 ACC_RULE = "containment-lower"
 UNKNOWN = "unknown"
 
@@ -76,9 +79,9 @@ class Signature:
 def parse_signature(line: str) -> Signature:
     """Read a signature back: ``parse_signature(str(s)) == s``. ValueError names what is wrong."""
     first, *parts = line.strip().split("|")
-    if first not in (BENCHMARK, SAMPLE):
+    if first not in (BENCHMARK, SAMPLE, CUSTOM):
         raise ValueError(
-            f"a signature begins {BENCHMARK}| or {SAMPLE}|; this begins {first[:40]!r}"
+            f"a signature begins {BENCHMARK}|, {SAMPLE}| or {CUSTOM}|; this begins {first[:40]!r}"
         )
     values: dict[str, str] = {}
     for part in parts:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dtvqa_plugin.data.custom import CUSTOM_SPLIT
 from dtvqa_plugin.data.released import split_subsets
 from dtvqa_plugin.report.audits import Audit, audit
 from dtvqa_plugin.report.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.report.formats import METRICS
 from dtvqa_plugin.report.published import PublishedRow
-from dtvqa_plugin.report.references import PART_ORDER, SAMPLE_SPLIT
+from dtvqa_plugin.report.references import SAMPLE_SPLIT, part_place
 from dtvqa_plugin.report.runs import Run
 
 HEADINGS = {"anls": "ANLS", "acc": "Acc", "accanls": "AccANLS"}
@@ -21,6 +22,7 @@ TITLES = {
     "val": "DT-VQA validation (machine-made questions)",
     "train": "DT-VQA training (machine-made questions)",
     SAMPLE_SPLIT: "Embedded sample: not DT-VQA, its figures compare with nothing",
+    CUSTOM_SPLIT: "A set of one's own: not DT-VQA, its figures compare within the set alone",
 }
 
 PARTIAL_MARK = "†"
@@ -164,7 +166,7 @@ def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, .
     there = {name for run in runs for name in run.subsets}
     wanted = there if len(there) == 1 else {*there, *split_subsets(split)}
     overall = any(part == OVERALL for row in rows for part, _ in row.cells)
-    return (*(OVERALL,) * overall, *(name for name in PART_ORDER if name in wanted))
+    return (*(OVERALL,) * overall, *sorted(wanted, key=lambda name: (part_place(name), name)))
 
 
 def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) -> Row:
