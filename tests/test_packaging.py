@@ -29,7 +29,7 @@ TOP_LEVEL = {
 }
 BASE = {
     *("click", "datasets", "filelock", "huggingface-hub", "numpy", "packaging", "pillow"),
-    *("platformdirs", "rapidfuzz", "rich", "tqdm"),
+    *("platformdirs", "pyarrow", "rapidfuzz", "rich", "tqdm"),
 }
 SAMPLE_LIMIT = 2_000_000
 

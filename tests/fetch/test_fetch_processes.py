@@ -253,3 +253,20 @@ def test_lmms_eval_on_a_machine_with_the_network_and_no_data(
         assert list((tmp_path / "out").rglob("*results.json")), done.stderr[-3000:]
         assert server.count == 12
     assert sorted(images(dtvqa_home)) == sorted(images_of("DTScene"))
+
+
+@pytest.mark.slow
+def test_vlmevalkit_on_a_machine_with_the_network_and_no_data(
+    hub: LoopbackHub, tmp_path: Path, dtvqa_home: Path
+) -> None:
+    pytest.importorskip("vlmeval")
+    from loopback import LoopbackOpenAI
+    from vlm_host import command, write_config
+
+    online = environment(hub, dtvqa_home, HF_HUB_OFFLINE="0", DTVQA_AUTO_FETCH="1")
+    with LoopbackOpenAI(lambda request: "answer 1") as server:
+        config = write_config(tmp_path / "config.json", server, "DTVQA_DTScene")
+        done = command(["--config", str(config)], tmp_path, dtvqa_home, extra=online)
+        assert done.status == 0, done.output[-3000:]
+        assert server.count == 12
+    assert sorted(images(dtvqa_home)) == sorted(images_of("DTScene"))
