@@ -20,6 +20,7 @@ Results = dict[str, Any]
 @functools.cache
 def task_manager(model: str = "openai") -> Any:
     """The host's index of all tasks, made once a session (it takes seconds)."""
+    import lmms_eval.models  # noqa: F401  (loads the entry points, as every command does)
     from lmms_eval.tasks import TaskManager
 
     return TaskManager(model_name=model)

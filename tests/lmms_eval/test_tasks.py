@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa
 
 from lmms_eval.tasks import get_task_dict
 from lmms_host import task_manager
+from PIL import Image
 from released_layout import SIZES, make_release
 
 from dtvqa_plugin.errors import DataError
@@ -24,6 +26,31 @@ QUESTION = "What does label 0 of DTScene say?"
 
 def load(name: str, model: str = "openai", kind: str = "chat") -> Any:
     return get_task_dict([name], task_manager(model), kind)[name]
+
+
+@pytest.mark.parametrize("subset", ["DTScene", "DTTabShot"])
+def test_the_splits_released_apart_have_a_validation_task(
+    subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = f"./image/{subset}/val/a.png"
+    turns = [
+        {"from": "user", "value": f"<img>{image}</img> What is the name? Answer: "},
+        {"from": "assistant", "value": "Ada"},
+        {"from": "user", "value": " Which year? Answer: "},
+        {"from": "assistant", "value": "1815"},
+    ]
+    annotations = tmp_path / f"train/{subset}_val.json"
+    annotations.parent.mkdir()
+    annotations.write_text(json.dumps([{"id": image, "conversations": turns}]))
+    (tmp_path / image).parent.mkdir(parents=True)
+    Image.new("RGB", (20, 10)).save(tmp_path / image)
+    monkeypatch.setenv("DTVQA_HOME", str(tmp_path))
+    task = load(f"dtvqa_val_{SUBSETS[subset].task}")
+    assert [(task.doc_to_text(doc), task.doc_to_target(doc)) for doc in task.test_docs()] == [
+        ("What is the name?", ["Ada"]),
+        ("Which year?", ["1815"]),
+    ]
+    assert task.config.metadata["data"]["split"] == "val"
 
 
 @pytest.mark.parametrize("suffix", ["", "_prompted"])
