@@ -11,6 +11,7 @@ import click
 
 from dtvqa_plugin import __version__
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.output import visible
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set of your own images."),
@@ -63,5 +64,5 @@ def main(argv: Sequence[str] | None = None, **extra: Any) -> None:
     try:
         cli.main(args=argv, prog_name="dtvqa", **extra)
     except DTVQAError as error:
-        print(f"dtvqa: error: {error}", file=sys.stderr)
+        print(f"dtvqa: error: {visible(str(error))}", file=sys.stderr)
         sys.exit(1)

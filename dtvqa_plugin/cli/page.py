@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.data.splits import split_store
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.report.bootstrap import LEVEL, RESAMPLES, SEED
@@ -19,7 +20,7 @@ from dtvqa_plugin.report.html.document import (
 from dtvqa_plugin.report.html.page import render_page, write_page
 from dtvqa_plugin.report.html.pictures import pictures
 from dtvqa_plugin.report.published import published_rows
-from dtvqa_plugin.report.reading import read_runs
+from dtvqa_plugin.report.reading import distinct_names, read_runs
 from dtvqa_plugin.report.references import References
 
 _PATH = click.Path(path_type=Path)
@@ -45,13 +46,19 @@ _PATH = click.Path(path_type=Path)
 @click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
 @click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
-@click.option("--level", type=click.FloatRange(0, 1, True, True), default=LEVEL, show_default=True)
+@click.option("--level", type=Share(0, 1, True, True), default=LEVEL, show_default=True)
 @click.option(
     "--data",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Data store or folder in the published layout (default: your store).",
 )
-@click.option("--tau", type=float, default=DEFAULT_TAU, show_default=True, help="ANLS threshold.")
+@click.option(
+    "--tau",
+    type=Share(0, 1, min_open=True),
+    default=DEFAULT_TAU,
+    show_default=True,
+    help="ANLS threshold.",
+)
 def report(
     runs: tuple[Path, ...],
     output: Path,
@@ -71,7 +78,7 @@ def report(
     answers and what each run said. Runs are given as to 'dtvqa score'.
     """
     references = References(data)
-    found = [run for path in runs for run in read_runs(path, references, tau=tau)]
+    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
     check_runs(found)
     images = pictures(
         (record.image for record in questions(found)),

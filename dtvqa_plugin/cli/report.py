@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.data.released import split_subsets
 from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.output import plain, written
 from dtvqa_plugin.report import power as power_analysis
 from dtvqa_plugin.report import rendering, terminal
 from dtvqa_plugin.report.audits import LeakagePart, leakage
@@ -21,9 +22,9 @@ from dtvqa_plugin.report.bootstrap import LEVEL, RESAMPLES, SEED, Design
 from dtvqa_plugin.report.comparison import HEADLINE, Comparison, prompt_pairs
 from dtvqa_plugin.report.comparison import compare as compare_runs
 from dtvqa_plugin.report.formats import METRICS
-from dtvqa_plugin.report.published import published_rows
+from dtvqa_plugin.report.published import PublishedRow, published_rows
 from dtvqa_plugin.report.reading import distinct_names, read_run, read_runs
-from dtvqa_plugin.report.references import PART_ORDER, References
+from dtvqa_plugin.report.references import References
 from dtvqa_plugin.report.runs import Run, RunError
 from dtvqa_plugin.report.tables import ResultTable, result_tables
 
@@ -46,7 +47,7 @@ def _shared(command: Command) -> Command:
             ),
             click.option(
                 "--tau",
-                type=click.FloatRange(0, 1, min_open=True),
+                type=Share(0, 1, min_open=True),
                 default=DEFAULT_TAU,
                 show_default=True,
                 help="ANLS threshold.",
@@ -68,7 +69,7 @@ def _sampling(command: Command) -> Command:
         (
             click.option("--resamples", type=click.IntRange(100), default=RESAMPLES),
             click.option("--seed", type=click.IntRange(0), default=SEED),
-            click.option("--level", type=click.FloatRange(0, 1, True, True), default=LEVEL),
+            click.option("--level", type=Share(0, 1, True, True), default=LEVEL),
         )
     ):
         command = option(command)
@@ -113,9 +114,18 @@ def score(
     rows = published_rows() if published else []
     rows += published_rows(published_file) if published_file else []
     tables = result_tables(found, rows, resamples=resamples, seed=seed, level=level)
+    _say_unshown(rows, tables)
     blank_run = None if blank is None else read_run(blank, references, tau=tau)
     leaks = [] if blank_run is None else _leaks(found, blank_run)
     _emit_score(_format(style, output), output, tables, leaks, audits)
+
+
+def _say_unshown(rows: Sequence[PublishedRow], tables: Sequence[ResultTable]) -> None:
+    shown = {table.split for table in tables}
+    for row in rows:
+        if row.split not in shown:
+            said = plain(f"{row.name}: published for the {row.split} split, which no run is over")
+            click.echo(f"not shown: {said}", err=True)
 
 
 def _leaks(runs: Sequence[Run], blank: Run) -> list[tuple[Run, list[LeakagePart]]]:
@@ -245,21 +255,19 @@ def _emit_comparisons(
 @click.option("--split", default="test", show_default=True, help="Without runs: which questions.")
 @click.option(
     "--differing",
-    type=click.FloatRange(0, 1, True),
+    type=Share(0, 1, True),
     multiple=True,
     help="Without runs: assumed share of questions scored differently (may be repeated).",
 )
 @click.option(
     "--image-correlation",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=power_analysis.IMAGE_CORRELATION,
     show_default=True,
     help="Without runs: assumed correlation of differences on one image.",
 )
-@click.option(
-    "--power", "power_", type=click.FloatRange(0, 1, True, True), default=power_analysis.POWER
-)
-@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=power_analysis.ALPHA)
+@click.option("--power", "power_", type=Share(0, 1, True, True), default=power_analysis.POWER)
+@click.option("--alpha", type=Share(0, 1, True, True), default=power_analysis.ALPHA)
 @click.option("--metric", type=click.Choice(METRICS), default=HEADLINE, show_default=True)
 @click.option("--format", "style", type=click.Choice([TERMINAL, "markdown", "json"]))
 @_shared
@@ -290,7 +298,7 @@ def power(
         basis = f"{a.name} against {b.name}, {metric}"
         rows = power_analysis.observed(gaps, compared.a.design, basis, alpha, power_)
     elif not runs:
-        questions = references.of_subsets(split, PART_ORDER)
+        questions = references.of_subsets(split, split_subsets(split))
         design = Design([r.subset for r in questions], [r.image for r in questions])
         shares = differing or power_analysis.DISCORDANCE
         rows = power_analysis.assumed(design, shares, image_correlation, alpha, power_)
@@ -337,12 +345,6 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    partial = output.with_name(f".{output.name}.{uuid.uuid4().hex}")
-    try:
+    with written(output) as partial:
         partial.write_text(text, encoding="utf-8")
-        partial.replace(output)
-    except OSError as error:
-        raise DTVQAError(f"{output}: cannot be written ({error.strerror})") from error
-    finally:
-        partial.unlink(missing_ok=True)
     click.echo(f"Written: {output}", err=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dtvqa_plugin.data.released import SPLITS
+from dtvqa_plugin.output import written
 from dtvqa_plugin.stats.extra import require_stats
 
 
@@ -38,12 +39,12 @@ def stats(split: str, output: Path | None, formats: tuple[str, ...], data: Path 
     Needs the extra: pip install 'dtvqa-plugin[stats]'.
     """
     require_stats()
-    from dtvqa_plugin.stats.figures import draw, written
+    from dtvqa_plugin.stats.figures import draw
     from dtvqa_plugin.stats.measures import split_statistics
 
     folder = output or Path(f"dtvqa-stats-{split}")
     found = split_statistics(split, data)
-    with written(folder / "stats.json") as partial:
+    with written(folder / "stats.json", make_folder=True) as partial:
         text = json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)
         partial.write_text(text + "\n", encoding="utf-8")
     drawn = draw(found, folder, formats)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from dtvqa_plugin.data.released import SPLITS, split_subsets
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.report.bootstrap import OVERALL
 from dtvqa_plugin.report.formats import METRICS
 
 
@@ -36,7 +38,7 @@ def published_rows(path: str | Path | None = None) -> list[PublishedRow]:
         return _rows(json.loads(Path(path).read_text("utf-8")), f"{path}, ")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not valid JSON ({error})") from error
 
 
@@ -56,19 +58,25 @@ def _row(row: object, place: str) -> PublishedRow:
     condition = row.get("condition")
     if condition is not None and not isinstance(condition, str):
         raise DataError(f'{place}: "condition" must be a text or null')
+    split = row.get("split", "test")
+    if split not in SPLITS:
+        raise DataError(f'{place}: "split" is {split!r}, none of {", ".join(SPLITS)}')
     figures = row.get("figures")
     if not isinstance(figures, dict) or not figures:
         raise DataError(f'{place}: "figures" must map parts to metrics to figures')
     return PublishedRow(
         name=row["name"],
         condition=condition,
-        split=str(row.get("split", "test")),
-        figures={str(part): _figures(values, place) for part, values in figures.items()},
+        split=split,
+        figures={part: _figures(part, split, values, place) for part, values in figures.items()},
         source=row["source"],
     )
 
 
-def _figures(values: object, place: str) -> dict[str, float]:
+def _figures(part: str, split: str, values: object, place: str) -> dict[str, float]:
+    parts = (OVERALL, *split_subsets(split))
+    if part not in parts:
+        raise DataError(f"{place}: {part!r} is no part of split {split}: {', '.join(parts)}")
     if not isinstance(values, dict):
         raise DataError(f"{place}: figures of a part must be an object")
     for metric, value in values.items():

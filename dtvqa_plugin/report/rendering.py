@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from dtvqa_plugin.output import counted, plain
 from dtvqa_plugin.report.audits import Audit, LeakagePart, VerbosityBin
 from dtvqa_plugin.report.bootstrap import OVERALL, Interval
 from dtvqa_plugin.report.comparison import Comparison, PartDifference
@@ -48,8 +49,7 @@ def part_heading(part: str) -> str:
 
 def escape_markdown(text: str) -> str:
     """Make text inert inside a Markdown table cell."""
-    text = re.sub(r"[\r\n\t\x00-\x1f]+", " ", text)
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]|#!$~])", r"\\\1", text)
 
 
@@ -200,8 +200,8 @@ def comparison_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str
         flips = comparison.flips[metric]
         gained = sum(flip.gained for flip in flips)
         notes.append(
-            f"{HEADINGS[metric]}: {len(flips)} questions flipped, {gained} credited to A only, "
-            f"{len(flips) - gained} to B only."
+            f"{HEADINGS[metric]}: {counted(len(flips), 'question')} flipped, "
+            f"{gained} credited to A only, {len(flips) - gained} to B only."
         )
     return notes
 
@@ -268,7 +268,7 @@ _LATEX = {
 
 def escape_latex(text: str) -> str:
     """Make text inert in LaTeX."""
-    return "".join(_LATEX.get(char, char) for char in re.sub(r"[\x00-\x1f]+", " ", text))
+    return "".join(_LATEX.get(char, char) for char in plain(text))
 
 
 def to_latex(tables: Sequence[ResultTable]) -> str:
@@ -304,7 +304,7 @@ def _latex(table: ResultTable) -> str:
 
 
 def _comment(text: str) -> str:
-    return "% " + re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
+    return f"% {plain(text)}"
 
 
 def _latex_lines(row: Row, parts: Sequence[str]) -> list[str]:
@@ -363,22 +363,27 @@ def to_csv(tables: Sequence[ResultTable]) -> str:
                         row.failed if row.source is None else "",
                         row.missing if row.source is None else "",
                         "" if row.source is not None else str(row.partial).lower(),
-                        row.source or "",
+                        spreadsheet_safe(row.source or ""),
                         row.signature or "",
                     ]
                 )
     return out.getvalue()
 
 
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\N{FULLWIDTH EQUALS SIGN}")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
 def spreadsheet_safe(text: str) -> str:
     """Text without control characters, an apostrophe before what would run as a formula."""
-    text = "".join(char if char.isprintable() else " " for char in text)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    text = plain(text)
+    return f"'{text}" if text.lstrip()[:1] in _FORMULA_SIGNS else text
 
 
 def to_json(document: object) -> str:
-    """A document as JSON text; NaN does not occur in it."""
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    """A document as JSON text, with escapes for what a terminal or an encoder would trip over."""
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def tables_document(tables: Sequence[ResultTable]) -> dict[str, Any]:

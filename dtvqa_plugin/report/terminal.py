@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dtvqa_plugin.output import plain
 from dtvqa_plugin.report.audits import Audit, LeakagePart
 from dtvqa_plugin.report.bootstrap import OVERALL
 from dtvqa_plugin.report.comparison import Comparison
@@ -62,11 +63,12 @@ def _paper_layout(table: ResultTable) -> Table:
     shown = _grid(["Run", "Prompt", "n"], 2)
     for part in table.parts:
         for metric in METRICS:
-            shown.add_column(_plain(f"{part_heading(part)}\n{HEADINGS[metric]}"), justify="right")
+            shown.add_column(_lines(f"{part_heading(part)}\n{HEADINGS[metric]}"), justify="right")
     for row in table.rows:
         cells = [_stacked(row, part, metric) for part in table.parts for metric in METRICS]
         size = str(row.counts.get(OVERALL, NO_FIGURE))
-        shown.add_row(*(_plain(text) for text in (row.label, row.condition, size, *cells)))
+        names = (_plain(text) for text in (row.label, row.condition, size))
+        shown.add_row(*names, *(_lines(text) for text in cells))
     return shown
 
 
@@ -152,8 +154,9 @@ def _grid(header: Sequence[str], left: int, title: str = "") -> Table:
 
 
 def _plain(text: str) -> Text:
-    """Text without control characters, so that no output or name can drive the terminal."""
-    shown = "".join(
-        char if char == "\n" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
-    return Text(shown)
+    """One line without control characters: no output or name drives the terminal."""
+    return Text(plain(text))
+
+
+def _lines(text: str) -> Text:
+    return Text("\n".join(plain(line) for line in text.split("\n")))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.output import counted, written
 from dtvqa_plugin.stats.fonts import FALLBACK, Face, choose_face
 from dtvqa_plugin.stats.measures import OVERALL
 from dtvqa_plugin.stats.words import stop_words
@@ -75,9 +73,9 @@ def draw(statistics: Mapping[str, Any], folder: Path, formats: Sequence[str]) ->
     for kind, words in done.words.items():
         if words.undrawable:
             done.remarks.append(
-                f"{_words(len(words.undrawable))} of the {KINDS[kind]} left out of the figures: no "
-                "font here has every character needed (for Chinese, install Noto Sans CJK); "
-                "stats.json has all words"
+                f"{counted(len(words.undrawable), 'word')} of the {KINDS[kind]} left out of the "
+                "figures: no font here has every character needed (for Chinese, install Noto Sans "
+                "CJK); stats.json has all words"
             )
     settings = {**_style(), "font.family": _families(done.words.values())}
     with mpl.rc_context(settings):
@@ -141,10 +139,6 @@ def _overview(statistics: Mapping[str, Any], words: Mapping[str, Words]) -> Figu
     return figure
 
 
-def _words(number: int) -> str:
-    return f"{number} word" if number == 1 else f"{number} words"
-
-
 def _words_figure(statistics: Mapping[str, Any], kind: str, words: Words) -> Figure:
     figure = _figure(11, 5.6)
     cloud, bars = figure.subplots(1, 2, width_ratios=(1.5, 1))
@@ -153,7 +147,7 @@ def _words_figure(statistics: Mapping[str, Any], kind: str, words: Words) -> Fig
     _draw_bars(bars, words)
     note = f"{words.stopped} stop words left out"
     if words.undrawable:
-        note += f"; {_words(len(words.undrawable))} left out that the font cannot draw"
+        note += f"; {counted(len(words.undrawable), 'word')} left out that the font cannot draw"
     _head(figure, statistics, note)
     return figure
 
@@ -284,20 +278,6 @@ def _subsets(statistics: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]
 
 def _save(figure: Figure, path: Path) -> Path:
     metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    with written(path) as partial:
+    with written(path, make_folder=True) as partial:
         figure.savefig(partial, format=path.suffix[1:], metadata=metadata)
     return path
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its place when all went well."""
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise DTVQAError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        partial.unlink(missing_ok=True)

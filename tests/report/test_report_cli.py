@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,13 @@ def test_compare_prompts_finds_the_two_conditions_of_a_model(
         (["compare", "RUN", "RUN", "-o", "x.csv"], 2, "markdown or json, not csv"),
         (["power", "RUN"], 2, "two runs or none"),
         (["power", "--split", "exam"], 1, "no split 'exam'"),
+        (["score", "RUN", "-o", ""], 1, "it is a folder"),
+        (["score", "RUN", "-o", "."], 1, "it is a folder"),
+        (["report", "RUN", "-o", "/"], 1, "it is a folder"),
+        (["report", "RUN", "--tau", "5"], 2, "--tau"),
+        (["score", "RUN", "--tau", "nan"], 2, "is not a number"),
+        (["score", "RUN", "--level", "nan"], 2, "is not a number"),
+        (["power", "--differing", "nan"], 2, "is not a number"),
     ],
 )
 def test_a_wrong_call_is_one_message(
@@ -173,6 +181,61 @@ def test_power_for_assumed_and_for_observed_differences(
     _, out, _ = dtvqa(capsys, "power", run, other, "--format", "json")
     assert json.loads(out)["rows"][0]["basis"] == "right against right, accanls"
     assert "Smallest difference" in dtvqa(capsys, "power", "--split", "mini")[1]
+
+
+@pytest.mark.parametrize("style", ["terminal", "markdown", "latex", "csv", "json"])
+def test_names_of_any_characters_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], style: str
+) -> None:
+    """JSON can spell a lone surrogate, which no encoding holds."""
+    name = "m\ud800\x1b[31m"
+    path = tmp_path / "r.jsonl"
+    rows = [{"question_id": r.question_id, "prediction": "x", "model": name} for r in SAMPLE]
+    rows.append({"question_id": f"TextVQA/{name}\nspoof", "prediction": "x", "model": name})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, out, _ = dtvqa(capsys, "score", path, "--format", style)
+    assert status == 0
+    assert "\x1b" not in out.encode("utf-8").decode()
+    assert not [line for line in out.splitlines() if line.startswith("spoof")]
+    assert dtvqa(capsys, "report", path, "-o", tmp_path / "page.html")[0] == 0
+
+
+def test_an_error_drives_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"question_id": r.question_id, "prediction": "x", "model": "m"} for r in SAMPLE]
+    rows[0]["model"] = "\x1b[31m\u202e"
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, _, err = dtvqa(capsys, "score", path)
+    assert (status, "\x1b" in err) == (1, False)
+    assert r"(\x1b[31m\u202e, m)" in err
+
+
+def test_published_rows_of_another_split_are_named(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, err = dtvqa(capsys, "score", run, "--published")
+    assert err.count("not shown: ") == 2
+    assert "Monkey: published for the test split, which no run is over" in err
+
+
+def test_links_and_pipes_stay_what_they_are(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "there.csv").write_text("before")
+    link = tmp_path / "link.csv"
+    link.symlink_to("there.csv")
+    assert dtvqa(capsys, "score", run, "-o", link)[0] == 0
+    assert link.is_symlink()
+    assert (tmp_path / "there.csv").read_text().startswith("run,")
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert dtvqa(capsys, "score", run, "-o", pipe)[0] == 0
+        assert os.read(reader, 4) == b"run,"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_csv_on_standard_output_is_a_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from dtvqa_plugin.report.published import published_rows
 from dtvqa_plugin.report.rendering import (
     escape_latex,
     escape_markdown,
+    spreadsheet_safe,
     tables_document,
     to_csv,
     to_json,
@@ -141,8 +142,17 @@ def test_exactly_the_two_known_figures_are_published() -> None:
             '{"rows": [{"name": "x", "source": "s", "figures": {"overall": {"acc": 101}}}]}',
             "from 0 to 100, got 101",
         ),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"rows": [{"name": "x", "source": "s", "split": "exam"}]}', "'exam', none of test"),
+        (
+            '{"rows": [{"name": "x", "source": "s", "figures": {"DTTabs": {"acc": 1}}}]}',
+            "'DTTabs' is no part of split test: overall, DT",
+        ),
     ],
-    ids=["json", "rows", "object", "source", "figures", "part", "metric", "range"],
+    ids=[
+        *("json", "rows", "object", "source", "figures", "part", "metric", "range"),
+        *("deep", "split", "no-part"),
+    ],
 )
 def test_a_published_file_that_is_wrong_is_told(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "published.json"
@@ -168,14 +178,18 @@ def test_a_partial_run_is_marked(tmp_path: Path) -> None:
     assert any(note.startswith("†") for note in table.notes())
 
 
-HOSTILE = "=cmd|'/c x'!A1 <script>alert(1)</script> \\input{x} $x$ %_^~#& [b]`*\x1b[2J\r\n|"
+HOSTILE = (
+    "=cmd|'/c x'!A1 <script>alert(1)</script> \\input{x} $x$ %_^~#& [b]`*\x1b[2J\r\n|"
+    "\x9b2J\u2028\u202e\ud800"
+)
 
 
 @pytest.mark.parametrize("name", RENDERERS)
 def test_no_name_gets_out_of_its_cell(tmp_path: Path, name: str) -> None:
     run = read_run(plain_run(tmp_path / "r.jsonl"), name=HOSTILE)
     text = RENDERERS[name](result_tables([run]))
-    assert "\x1b" not in text
+    text.encode("utf-8")
+    assert not set("\x1b\x9b\u2028\u202e") & set(text)
     assert "\r" not in text or name == "table.csv"
     if name.endswith(".md"):
         assert "<script>" not in text
@@ -191,6 +205,21 @@ def test_no_name_gets_out_of_its_cell(tmp_path: Path, name: str) -> None:
         assert {row["run"][:6] for row in rows} == {"'=cmd|"}
     elif name.endswith(".json"):
         assert json.loads(text)["tables"][0]["rows"][0]["name"] == HOSTILE
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("=1", "'=1"),
+        ("\t=1", "' =1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("-m", "'-m"),
+        ("m=1", "m=1"),
+        ("", ""),
+    ],
+)
+def test_no_cell_of_a_csv_is_a_formula(text: str, safe: str) -> None:
+    assert spreadsheet_safe(text) == safe
 
 
 @pytest.mark.parametrize(

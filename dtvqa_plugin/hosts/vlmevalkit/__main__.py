@@ -6,10 +6,11 @@ import sys
 
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.hosts.vlmevalkit.launcher import run_host
+from dtvqa_plugin.output import visible
 
 if __name__ == "__main__":
     try:
         run_host(sys.argv[1:])
     except DTVQAError as error:
-        print(f"dtvqa vlmeval: error: {error}", file=sys.stderr)
+        print(f"dtvqa vlmeval: error: {visible(str(error))}", file=sys.stderr)
         sys.exit(1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.prediction_files import PredictionRow, PredictionTable
 from dtvqa_plugin.hosts.common import failed_output, score_output, unanswered_message
+from dtvqa_plugin.output import written
 from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
 OVERALL = "Overall"
@@ -228,18 +228,10 @@ def write_results(
     text = json.dumps(summary, indent=2) + "\n"
     details = prediction_file.with_name(f"{prediction_file.stem}_questions.jsonl")
     overview = prediction_file.with_name(f"{prediction_file.stem}_summary.json")
-    _write_whole(details, lines)
-    _write_whole(overview, text)
+    for path, content in ((details, lines), (overview, text)):
+        with written(path) as partial:
+            partial.write_text(content, encoding="utf-8")
     return details, overview
-
-
-def _write_whole(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def file_sha256(path: Path) -> str:

@@ -13,13 +13,12 @@ import html
 import importlib.resources
 import json
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.output import plain, written
 from dtvqa_plugin.report.html.pictures import Picture
 
 SCRIPTS = ("dom.js", "charts.js", "summary.js", "filters.js", "cards.js", "list.js", "main.js")
@@ -39,7 +38,7 @@ def render_page(document: Mapping[str, Any], pictures: Mapping[str, Picture]) ->
     ]
     return Template(_asset("page.html")).substitute(
         policy=html.escape(policy(style, script)),
-        title=html.escape(f"{document['title']} · {document['heading']}"),
+        title=html.escape(plain(f"{document['title']} · {document['heading']}")),
         style=style,
         script=script,
         document=as_json(document),
@@ -50,14 +49,8 @@ def render_page(document: Mapping[str, Any], pictures: Mapping[str, Picture]) ->
 def write_page(path: Path, page: str) -> int:
     """Write the page whole or not at all; returns its size in bytes. DTVQAError if it cannot be."""
     content = page.encode("utf-8")
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
+    with written(path) as partial:
         partial.write_bytes(content)
-        partial.replace(path)
-    except OSError as error:
-        raise DTVQAError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        partial.unlink(missing_ok=True)
     return len(content)
 
 
