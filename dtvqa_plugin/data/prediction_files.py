@@ -17,7 +17,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +38,14 @@ SUFFIXES = (".xlsx", ".tsv", ".csv", ".json", ".jsonl")
 
 Fault = Callable[[str, str], None]
 """Called with a place ("line 812") and what is wrong there, once for each record left out."""
+
+
+class PredictionFileError(DataError):
+    """A file that is no prediction file, or a damaged one."""
+
+
+class NoPredictionsError(PredictionFileError):
+    """A readable table without a column of predictions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +83,8 @@ class PredictionTable:
 def read_predictions(path: Path | str, column: str = "prediction") -> PredictionTable:
     """Read every row of a VLMEvalKit-style prediction file (xlsx, tsv, csv, json, jsonl).
 
-    Raises DataError if the file is none of these, has no ``column``, or is damaged as a whole;
-    single records that cannot be read are in ``PredictionTable.faults``.
+    Raises PredictionFileError if the file is none of these, has no ``column``, or is damaged as a
+    whole; single records that cannot be read are in ``PredictionTable.faults``.
     """
     faults: list[tuple[str, str]] = []
     rows = tuple(iter_predictions(path, column, lambda place, why: faults.append((place, why))))
@@ -86,7 +96,7 @@ def iter_predictions(
 ) -> Iterator[PredictionRow]:
     """Stream the rows of a prediction file; see :func:`read_predictions`.
 
-    Without ``fault`` a record that cannot be read raises DataError.
+    Without ``fault`` a record that cannot be read raises PredictionFileError.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -97,7 +107,7 @@ def iter_predictions(
     elif suffix in (".json", ".jsonl"):
         yield from _json_rows(path, column, fault)
     else:
-        raise DataError(
+        raise PredictionFileError(
             f"{path}: not a prediction file this reader takes "
             f"({', '.join(SUFFIXES)}; pickles are never opened). "
             "Set PRED_FORMAT=tsv and rerun, or convert the file."
@@ -111,13 +121,15 @@ def iter_records(path: Path | str, fault: Fault | None = None) -> Iterator[tuple
     """Stream (place, value) from a JSON array, JSON Lines, or a single JSON document.
 
     Memory is bounded by the largest record. A record that is not valid JSON goes to ``fault``
-    (place, reason) and is left out; without ``fault`` it raises DataError.
+    (place, reason) and is left out; without ``fault`` it raises PredictionFileError.
     """
     path = Path(path)
 
     def complain(place: str, why: str) -> None:
         if fault is None:
-            raise DataError(f"{path}, {place}: {why}. Remove the record or write the file again.")
+            raise PredictionFileError(
+                f"{path}, {place}: {why}. Remove the record or write the file again."
+            )
         fault(place, why)
 
     if first_character(path) == "[":
@@ -148,7 +160,7 @@ def _first_line_is_whole(path: Path) -> bool:
                 return True
         try:
             json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return len(line.strip()) > 1 and handle.readline(2).startswith(b"{")
         return True
 
@@ -248,7 +260,9 @@ def _json_rows(path: Path, column: str, fault: Fault | None) -> Iterator[Predict
         if not isinstance(value, dict):
             message = f"a {type(value).__name__} where a record is meant"
             if fault is None:
-                raise DataError(f"{path}, {place}: {message}. Give one record a question.")
+                raise PredictionFileError(
+                    f"{path}, {place}: {message}. Give one record a question."
+                )
             fault(place, message)
             continue
         if number == 1 and column not in value:
@@ -275,9 +289,9 @@ def as_key(value: object) -> str:
     return str(value)
 
 
-def _no_column(path: Path, column: str, columns: Any) -> DataError:
+def _no_column(path: Path, column: str, columns: Any) -> NoPredictionsError:
     found = ", ".join(sorted(map(str, columns))[:12]) or "none"
-    return DataError(
+    return NoPredictionsError(
         f"{path}: no column {column!r} (found: {found}). Give the file that the inference wrote."
     )
 
@@ -286,21 +300,11 @@ def _no_column(path: Path, column: str, columns: Any) -> DataError:
 
 
 def _delimited_rows(path: Path, column: str, separator: str) -> Iterator[PredictionRow]:
-    import pandas  # heavy, and already there through `datasets`
+    from pandas.errors import EmptyDataError, ParserError, ParserWarning  # heavy
 
+    number = 0
     try:
-        chunks = pandas.read_csv(
-            path,
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            chunksize=2000,
-            encoding="utf-8",
-            index_col=False,
-        )
-        number = 0
-        for chunk in chunks:
+        for chunk in _chunks(path, separator):
             names = [str(name) for name in chunk.columns]
             if column not in names:
                 raise _no_column(path, column, names)
@@ -308,9 +312,37 @@ def _delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predict
                 number += 1
                 yield _text_row(number, dict(zip(names, values, strict=True)), column)
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 ({error.reason}). Write the file again.") from error
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise DataError(f"{path}: not a readable table ({error}). Write the file again.") from error
+        message = f"{path}: not UTF-8 ({error.reason}). Write the file again."
+        raise PredictionFileError(message) from error
+    except (ParserError, ParserWarning, EmptyDataError) as error:
+        message = f"{path}: not a readable table ({error}). Write the file again."
+        raise PredictionFileError(message) from error
+    except OSError as error:
+        raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
+
+
+def _chunks(path: Path, separator: str) -> Iterator[Any]:
+    """Frames of text. Raises pandas' ParserWarning for rows that are longer than the header, of
+    which pandas would drop cells."""
+    import pandas  # already there through `datasets`
+
+    chunks = pandas.read_csv(
+        path,
+        sep=separator,
+        dtype=str,
+        keep_default_na=False,
+        na_filter=False,
+        chunksize=2000,
+        encoding="utf-8",
+        index_col=False,
+    )
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", category=pandas.errors.ParserWarning)
+            chunk = next(chunks, None)
+        if chunk is None:
+            return
+        yield chunk
 
 
 def _text_row(
@@ -326,8 +358,13 @@ def _text_row(
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LINK_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_ESCAPE = re.compile(r"_x005[Ff](_x[0-9A-Fa-f]{4}_)|_x([0-9A-Fa-f]{4})_")
 _SHEET = "xl/worksheets/sheet1.xml"
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+    *(RuntimeError, NotImplementedError),  # encrypted, or packed in a way zipfile does not know
+    *(ElementTree.ParseError, KeyError, IndexError, ValueError),  # parts that do not fit together
+)
 _FUTURE = re.compile(r"_xlfn\.(?:_xlws\.)?")
 
 
@@ -342,8 +379,8 @@ def _xlsx_rows(path: Path, column: str) -> Iterator[PredictionRow]:
 
     Spreadsheet libraries take ``_x005F_`` out of literal text and give formulas as values; here
     text comes back as it was written. What the format itself loses without a trace: one of the
-    closing braces of a text like ``=a}``, and link-like text of over 2,080 characters, whose cell
-    is empty.
+    closing braces of a text like ``=a}``, the text ``_x005F`` before a control character, and
+    link-like text of over 2,080 characters, whose cell is empty.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -351,10 +388,10 @@ def _xlsx_rows(path: Path, column: str) -> Iterator[PredictionRow]:
             strings = _shared_strings(archive)
             with archive.open(_SHEET) as sheet:
                 yield from _sheet_rows(path, sheet, strings, links, column)
-    except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise DataError(f"{path}: cannot be opened ({error.strerror}).") from error
-        raise DataError(
+    except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+        raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
+    except _DAMAGE as error:
+        raise PredictionFileError(
             f"{path}: not a readable xlsx file ({error}). "
             "Rerun the inference with PRED_FORMAT=tsv, which holds any text."
         ) from error
@@ -401,12 +438,18 @@ def _cell(cell: ElementTree.Element, strings: list[str], link: str | None) -> _C
     if value is None:
         return _Cell("")
     if kind == "s":
-        return _string(strings[int(value)], link)
+        return _string(_shared(strings, value), link)
     if kind == "b":
         return _Cell("True" if value == "1" else "False", "read back and rewritten as a boolean")
     if kind == "n":
         return _Cell(value, "read back and rewritten as a number: zeros may be lost")
     return _string(_unescape(value), link)
+
+
+def _shared(strings: list[str], place: str) -> str:
+    if not (place.isdecimal() and int(place) < len(strings)):
+        raise ValueError(f"a cell names text {place!r} of {len(strings)}")
+    return strings[int(place)]
 
 
 def _string(text: str, link: str | None) -> _Cell:
@@ -451,7 +494,12 @@ def _plain(element: ElementTree.Element) -> str:
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    """Undo the writer's escapes: ``_x000B_`` for a control, ``_x005F_x000B_`` for that very text.
+
+    The second form is taken as a whole, as it was written, or ``_x005F_x000B_`` written as text
+    would lose its middle.
+    """
+    return _ESCAPE.sub(lambda match: match[1] or chr(int(match[2], 16)), text)
 
 
 def _hyperlinks(archive: zipfile.ZipFile) -> dict[str, str]:

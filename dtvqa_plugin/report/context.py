@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dtvqa_plugin.data.prediction_files import iter_records
-from dtvqa_plugin.report.formats import METRICS, Kind, vlmevalkit_name
+from dtvqa_plugin.report.formats import METRICS, Kind, stored_scores, vlmevalkit_name
 from dtvqa_plugin.report.signature import UNKNOWN
 
 MAX_METADATA_BYTES = 256 * 2**20
@@ -149,8 +149,7 @@ def _generation(settings: object, results: Mapping[str, Any]) -> str:
 
 def _stored_means(results: Mapping[str, Any], task: str) -> dict[str, float]:
     row = _mapping(_mapping(results.get("results")).get(task))
-    values = {name: row.get(f"{name},none") for name in METRICS}
-    return {name: float(value) for name, value in values.items() if isinstance(value, float | int)}
+    return stored_scores({name: row.get(f"{name},none") for name in METRICS})
 
 
 # --- VLMEvalKit -------------------------------------------------------------------------------
@@ -180,11 +179,7 @@ def _stored_questions(path: Path) -> dict[str, dict[str, float]]:
     stored = {}
     for _, record in iter_records(path, lambda place, why: None):
         if isinstance(record, dict) and isinstance(record.get("question_id"), str):
-            stored[record["question_id"]] = {
-                name: float(record[name])
-                for name in METRICS
-                if isinstance(record.get(name), float | int)
-            }
+            stored[record["question_id"]] = stored_scores(record)
     return stored
 
 

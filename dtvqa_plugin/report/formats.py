@@ -8,6 +8,7 @@ paper's own result files (``predict`` in each record), and plain JSON Lines
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,11 +20,12 @@ from typing import Any
 from dtvqa_plugin.data.prediction_files import (
     SUFFIXES,
     Fault,
+    NoPredictionsError,
+    PredictionFileError,
     as_key,
     iter_predictions,
     iter_records,
 )
-from dtvqa_plugin.errors import DataError
 
 METRICS = ("anls", "acc", "accanls")
 
@@ -57,23 +59,33 @@ class RawAnswer:
 
 
 def sniff(path: Path) -> Kind | None:
-    """The kind of a file, None if it holds no predictions. Looks at its first records only."""
+    """The kind of a file, None if it holds no predictions. Looks at its first records only.
+
+    Raises PredictionFileError for a file so damaged that nothing in it can be read.
+    """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         return None
+    if path.stat().st_size == 0:
+        raise PredictionFileError(f"{path}: the file is empty; run the inference again")
     if suffix in (".xlsx", ".tsv", ".csv"):
         return _sniff_table(path)
-    for _, value in islice(iter_records(path, lambda place, why: None), 20):
+    faults: list[str] = []
+    values = iter_records(path, lambda place, why: faults.append(f"{place}: {why}"))
+    first = [value for _, value in islice(values, 20)]
+    for value in first:
         kind = _kind_of_record(value)
         if kind is not None:
             return kind
+    if faults and not first:
+        raise PredictionFileError(f"{path}, {faults[0]}. Run the inference again.")
     return None
 
 
 def _sniff_table(path: Path) -> Kind | None:
     try:
         row = next(iter_predictions(path), None)
-    except DataError:
+    except NoPredictionsError:
         return None
     if row is None:
         return None
@@ -131,7 +143,7 @@ def _plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
         place,
         _named(record),
         record.get("raw_prediction", output),
-        _stored(record),
+        stored_scores(record),
         condition=_text(record.get("prompt")),
         model=_text(record.get("model")) or _text(record.get("model_name")),
     )
@@ -149,16 +161,18 @@ def _lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
         place,
         _named(ours) or _named(doc) or _named(record),
         output,
-        _stored(record),
+        stored_scores(record),
         condition=_text(ours.get("prompt")),
     )
 
 
-def _stored(record: Mapping[str, Any]) -> dict[str, float]:
+def stored_scores(record: Mapping[str, Any]) -> dict[str, float]:
+    """The scores a record holds; a whole number that no score can be counts as infinite."""
+    found = {name: record[name] for name in METRICS if isinstance(record.get(name), int | float)}
     return {
-        name: float(record[name])
-        for name in METRICS
-        if isinstance(record.get(name), int | float) and not isinstance(record[name], bool)
+        name: float(value) if isinstance(value, float) or abs(value) < 2**53 else math.inf
+        for name, value in found.items()
+        if not isinstance(value, bool)
     }
 
 
@@ -169,7 +183,7 @@ def _text(value: object) -> str | None:
 # --- what a file's name and its neighbours say ------------------------------------------------
 
 _DATASET = re.compile(
-    r"(?P<model>.+)_(?P<dataset>DTVQA(?:_(?:DT[A-Za-z]+|MINI))?(?:_(?P<ending>PROMPTED|NATIVE))?)"
+    r"(?P<model>.+)_(?P<dataset>DTVQA(?:_(?:DT[A-Za-z]+|MINI|CUSTOM))?(?:_(?P<ending>PROMPTED|NATIVE))?)"
 )
 _CONDITIONS = {"PROMPTED": "paper", "NATIVE": "native", None: "none"}
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.data.prediction_files import SUFFIXES
+from dtvqa_plugin.data.custom import CUSTOM_VARIABLE
+from dtvqa_plugin.data.prediction_files import SUFFIXES, PredictionFileError
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.report.context import Context, context_of
 from dtvqa_plugin.report.formats import Kind, RawAnswer, answers, sniff
@@ -51,7 +52,7 @@ def read_runs(
     for file, kind in files:
         try:
             parts += _read_file(file, kind, references, tau)
-        except RunError as error:
+        except (RunError, PredictionFileError) as error:
             if file == path or len(files) == 1:
                 raise
             skipped.append(str(error))
@@ -81,24 +82,37 @@ def read_run(
 
 def _find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
     """The prediction files under a path, each once, and what was left out and why."""
-    if path.is_file():
-        kind = sniff(path)
-        if kind is None:
-            raise RunError(_not_predictions(path))
-        return [(path, kind)], []
-    if not path.is_dir():
-        raise RunError(f"{path}: no such file or folder")
+    try:
+        if path.is_file():
+            return [(path, _kind_of(path))], []
+        if not path.is_dir():
+            raise RunError(f"{path}: no such file or folder")
+    except OSError as error:  # a name that is too long, a disk that is gone
+        raise RunError(f"{path}: cannot be opened ({error.strerror})") from error
     found: dict[Path, tuple[Path, Kind]] = {}
+    damaged = []
     for file in _candidates(path):
-        if file.resolve() not in found and (kind := sniff(file)) is not None:
+        if file.resolve() in found:
+            continue
+        try:
+            kind = sniff(file)
+        except PredictionFileError as error:
+            damaged.append(str(error))
+            continue
+        if kind is not None:
             found[file.resolve()] = (file, kind)
-    return _without_byproducts(list(found.values()))
+    kept, skipped = _without_byproducts(list(found.values()))
+    return kept, skipped + damaged
 
 
-def _not_predictions(path: Path) -> str:
-    if path.stat().st_size == 0:
-        return f"{path}: the file is empty; run the inference again"
-    return (
+def _kind_of(path: Path) -> Kind:
+    try:
+        kind = sniff(path)
+    except PredictionFileError as error:
+        raise RunError(str(error)) from error
+    if kind is not None:
+        return kind
+    raise RunError(
         f"{path}: holds no predictions that can be read. Known are lmms-eval sample logs "
         "(--log_samples), VLMEvalKit prediction files, the paper's result files, and JSON Lines "
         'with "question_id" (or "dataset_name" and "id") and "prediction".'
@@ -197,7 +211,7 @@ def _read_file(path: Path, kind: Kind, references: References, tau: float) -> li
         _add(part, raw, record, tau)
     _check_single(path, said)
     if not parts:
-        raise RunError(_nothing_known(path, total, unknown_ids, unreadable))
+        raise RunError(_nothing_known(context, path, total, unknown_ids, unreadable))
     for part in parts.values():
         part.context = _completed(context, said)
         _check_mixed(part)
@@ -209,8 +223,17 @@ def _read_file(path: Path, kind: Kind, references: References, tau: float) -> li
 
 
 def _nothing_known(
-    path: Path, total: int, unknown_ids: Sequence[str], unreadable: Sequence[tuple[str, str, str]]
+    context: Context,
+    path: Path,
+    total: int,
+    unknown_ids: Sequence[str],
+    unreadable: Sequence[tuple[str, str, str]],
 ) -> str:
+    if unknown_ids and "custom" in context.task.lower():
+        return (
+            f"{path}: none of its {total:,} predictions belongs to a known question (the first: "
+            f"{unknown_ids[0]!r}); set {CUSTOM_VARIABLE} to the question set that was asked"
+        )
     if unknown_ids:
         return (
             f"{path}: none of its {total:,} predictions belongs to a question of DT-VQA "

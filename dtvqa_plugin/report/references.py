@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ class References:
         self.home = home
         self._splits: dict[str, dict[str, Record]] = {}
 
+    @cached_property
+    def _custom(self) -> tuple[str, ...]:
+        return custom_subsets_if_set()
+
     def split_of(self, question_id: str) -> str | None:
         """The split that an id of this form belongs to, whether the question exists or not."""
         first = question_id.partition("/")[0]
@@ -61,7 +66,7 @@ class References:
             return "test"
         if first in SAMPLE_SUBSETS:
             return SAMPLE_SPLIT
-        if first in custom_subsets_if_set():
+        if first in self._custom:
             return CUSTOM_SPLIT
         return BY_NAME[first].split if first in BY_NAME else None
 

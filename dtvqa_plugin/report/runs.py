@@ -19,6 +19,7 @@ from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.custom import CUSTOM_SPLIT
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics import DEFAULT_TAU, prepare, score
+from dtvqa_plugin.output import counted
 from dtvqa_plugin.report.bootstrap import Design, Floats
 from dtvqa_plugin.report.context import Context
 from dtvqa_plugin.report.formats import METRICS, Kind
@@ -244,24 +245,25 @@ def _remarks(run: Run) -> Iterator[str]:
         )
     if faults.doubled:
         yield (
-            f"{len(faults.doubled)} questions answered more than once "
-            f"({faults.contradictory} times with another text), the last answer counts: "
+            f"{counted(len(faults.doubled), 'question')} answered more than once "
+            f"({counted(faults.contradictory, 'time')} with another text), the last answer counts: "
             f"{_some(faults.doubled)}"
         )
     if run.failed:
         names = [answer.question_id for answer in run.answers if answer.failed]
-        yield f"{run.failed} questions failed (no output), each scores 0: {_some(names)}"
+        yield f"{counted(run.failed, 'question')} failed (no output), each scores 0: {_some(names)}"
     if faults.unknown:
         yield (
-            f"{faults.unknown} answers to questions that the benchmark does not have, left out: "
+            f"{counted(faults.unknown, 'answer')} to questions that the benchmark does not have, "
+            f"left out: "
             f"{_some(faults.unknown_ids, faults.unknown)}"
         )
     if faults.unreadable_count:
         shown = "; ".join(f"{file}, {place}: {why}" for file, place, why in faults.unreadable)
-        yield f"{faults.unreadable_count} records could not be read, left out: {shown}"
+        yield f"{counted(faults.unreadable_count, 'record')} could not be read, left out: {shown}"
     lost = Counter(answer.loss for answer in run.answers if answer.loss)
     for loss, count in lost.items():
-        yield f"{count} outputs are not as the model wrote them: {loss}"
+        yield f"{counted(count, 'output')} not as the model wrote it: {loss}"
     yield from _stored_remarks(faults)
     for line in faults.skipped:
         yield f"left out: {line}"
@@ -272,7 +274,8 @@ def _stored_remarks(faults: Faults) -> Iterator[str]:
         names = dict.fromkeys(item.question_id for item in faults.differences)
         first = faults.differences[0]
         yield (
-            f"{len(names)} stored scores differ from the recomputed ones: {_some(list(names))} "
+            f"stored scores differ from the recomputed ones for {counted(len(names), 'question')}: "
+            f"{_some(list(names))} "
             f"({first.metric} stored {first.stored:.4f}, recomputed {first.recomputed:.4f}); "
             "the recomputed ones are shown"
         )

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import quote, unquote
 
+from dtvqa_plugin.metrics.checks import check_tau
+
 BENCHMARK = "DTVQA"
 SAMPLE = "DTVQA-SAMPLE"
 """First word of a signature over the embedded sample: such a figure is no DT-VQA score."""
@@ -113,7 +115,7 @@ def _from_fields(benchmark: str, values: Mapping[str, str]) -> Signature:
         revision=unquote(values["rev"]),
         prompt=unquote(values["prompt"]),
         image=unquote(values["image"]),
-        tau=float(values["tau"]),
+        tau=_threshold(values["tau"]),
         acc=unquote(values["acc"]),
         reasoning="stripped" if reasoning == "stripped" else "kept",
         host=unquote(host),
@@ -128,6 +130,15 @@ def _from_fields(benchmark: str, values: Mapping[str, str]) -> Signature:
 def _subsets(text: str) -> dict[str, int]:
     pairs = [item.partition("=") for item in text.split(",") if item]
     return {unquote(name): _number(f"subsets {name}", count) for name, _, count in pairs}
+
+
+def _threshold(text: str) -> float:
+    try:
+        tau = float(text)
+        check_tau(tau)
+        return tau
+    except ValueError:
+        raise ValueError(f"signature field tau is {text!r}, not above 0 and up to 1") from None
 
 
 def _number(name: str, text: str) -> int:

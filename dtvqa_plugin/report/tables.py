@@ -22,7 +22,7 @@ TITLES = {
     "val": "DT-VQA validation (machine-made questions)",
     "train": "DT-VQA training (machine-made questions)",
     SAMPLE_SPLIT: "Embedded sample: not DT-VQA, its figures compare with nothing",
-    CUSTOM_SPLIT: "A set of one's own: not DT-VQA, its figures compare within the set alone",
+    CUSTOM_SPLIT: "a set of one's own, not DT-VQA, its figures compare within the set alone",
 }
 
 PARTIAL_MARK = "†"
@@ -146,7 +146,7 @@ def result_tables(
         rows += [_published_row(row) for row in published if row.split == split]
         tables.append(
             ResultTable(
-                title=TITLES.get(split, split),
+                title=_title(split, chosen),
                 split=split,
                 parts=_parts(chosen, rows, split),
                 rows=tuple(rows),
@@ -159,6 +159,12 @@ def result_tables(
             )
         )
     return tables
+
+
+def _title(split: str, runs: Sequence[Run]) -> str:
+    if split == CUSTOM_SPLIT:
+        return f"{runs[0].annotations.revision}: {TITLES[split]}"
+    return TITLES[split]
 
 
 def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, ...]:

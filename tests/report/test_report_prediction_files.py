@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,18 @@ TEXTS = [
     *("N/A", "None", "nan", "NULL", "#N/A", "", " ", "  leading", "trailing \t"),
     *("007", "7.0", "1e5", "-1", "+1", "True", "@x", "'quoted", "1,234"),
     *("=SUM(1,2)", "={1}", "{=A1+B1}", "=UNIQUE(A1)", "==x"),
-    *("\x0b", "a\x00b", "_x000D_", "_x005F_", "a\r\nb", "a\rb", "a\nb", "\u2028x"),
+    *(
+        "\x0b",
+        "a\x00b",
+        "_x000D_",
+        "_x005F_",
+        "_x005F_x000D_",
+        "_x005F_x005F_x000D_",
+        "a\r\nb",
+        "a\rb",
+        "a\nb",
+        "\u2028x",
+    ),
     *("http://a.b/c d#e f", "mailto:a b@c", "internal:Sheet1!A1", "internal: 5g", "https://q"),
     *(
         "<r>a</r>",
@@ -83,6 +95,40 @@ def test_numbers_that_a_rerun_wrote_are_told(tmp_path: Path) -> None:
     assert all("read back" in str(row.loss) for row in rows)
 
 
+def spoiled(path: Path, old: bytes, new: bytes) -> Path:
+    """The file with bytes of its first sheet exchanged, or of the archive's own if not there."""
+    content = write(path, ["a", "b"]).read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    if old in parts["xl/worksheets/sheet1.xml"]:
+        parts["xl/worksheets/sheet1.xml"] = parts["xl/worksheets/sheet1.xml"].replace(old, new)
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part)
+    else:
+        path.write_bytes(content.replace(old, new))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"<v>3</v>", b"<v>99</v>"),
+        (b"<v>3</v>", b"<v>-1</v>"),
+        (b"<v>3</v>", b"<v>x</v>"),
+        (b"</sheetData>", b""),
+        (b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00"),
+        (b"\x08\x00", b"\x61\x00"),
+    ],
+    ids=["beyond", "negative", "no-number", "cut", "encrypted", "compression"],
+)
+def test_a_spoiled_xlsx_is_one_error(tmp_path: Path, old: bytes, new: bytes) -> None:
+    pytest.importorskip("xlsxwriter")
+    path = spoiled(tmp_path / "m.xlsx", old, new)
+    with pytest.raises(DataError, match="not a readable xlsx"):
+        read_predictions(path)
+
+
 @pytest.mark.parametrize(
     ("value", "text", "told"),
     [
@@ -112,8 +158,20 @@ def test_json_values(tmp_path: Path, value: object, text: str | None, told: bool
         ("m.tsv", b"index\tprediction\n1\t\xff\n", "not UTF-8"),
         ("m.json", b'[{"index": 1}]', "no column 'prediction'"),
         ("m.csv", b'index,prediction\n1,"open', "not a readable table"),
+        ("m.csv", b"index,prediction\n1,2,000 g\n", "length of data"),
+        ("m.csv", b"index,prediction\n1,a\n2,2,000,000 g\n", "line 3, saw 4"),
     ],
-    ids=["pickle", "xlsx", "column", "empty", "encoding", "json-column", "open-quote"],
+    ids=[
+        "pickle",
+        "xlsx",
+        "column",
+        "empty",
+        "encoding",
+        "json-column",
+        "open-quote",
+        "long",
+        "longer",
+    ],
 )
 def test_a_file_that_cannot_be_read_is_one_error(
     tmp_path: Path, name: str, content: bytes, message: str

@@ -105,10 +105,10 @@ FIRST = SAMPLE[0].question_id
     [
         (
             [{"question_id": FIRST, "prediction": "other"}],
-            "1 questions answered more than once (1 t",
+            "1 question answered more than once (1 time w",
         ),
-        ([{"question_id": FIRST, "prediction": None}], "1 questions failed"),
-        ([{"question_id": "MiniScene/999", "prediction": ""}], "1 answers to questions that"),
+        ([{"question_id": FIRST, "prediction": None}], "1 question failed (no output)"),
+        ([{"question_id": "MiniScene/999", "prediction": ""}], "1 answer to questions that"),
         ([{"question_id": "TextVQA/1", "prediction": ""}], "TextVQA/1"),
         ([{"prediction": "whose?"}], "line 65: names no question"),
         (['{"question_id": "MiniSc'], "line 65: not valid JSON"),
@@ -143,7 +143,7 @@ def test_a_stored_score_that_differs_is_reported_and_the_new_one_shown(tmp_path:
     run = read_run(write_lines(tmp_path / "s.jsonl", rows))
     assert {item.question_id for item in run.faults.differences} == {SAMPLE[5].question_id}
     (remark,) = run.remarks()
-    assert "1 stored scores differ" in remark
+    assert "differ from the recomputed ones for 1 question" in remark
     assert "stored 1.0000, recomputed 0.0000" in remark
     assert run.answers[5].accanls == 0.0
     # Another threshold gives other scores: nothing to compare then.
@@ -190,10 +190,13 @@ def as_other_benchmark(path: Path) -> Path:
     [
         ("empty.jsonl", write_bytes(b""), "the file is empty"),
         ("blank.jsonl", write_bytes(b"\n\n"), "holds no predictions"),
-        ("text.json", write_bytes(b"hello"), "holds no predictions"),
+        ("text.json", write_bytes(b"hello"), "record 1: not valid JSON"),
+        ("deep.jsonl", write_bytes(b'{"a":' * 100_000), "nested too deeply"),
+        ("cut.jsonl", write_bytes(b'{"question_id": "Mini'), "not valid JSON"),
+        ("turned.csv", write_bytes("index,prediction".encode("utf-16")), "not UTF-8"),
         ("list.json", write_bytes(b"[]"), "holds no predictions"),
         ("model.pkl", write_bytes(b"\x80\x04"), "holds no predictions"),
-        ("damaged.xlsx", write_bytes(b"PK\x03\x04"), "holds no predictions"),
+        ("damaged.xlsx", write_bytes(b"PK\x03\x04"), "not a readable xlsx"),
         ("mixed.jsonl", as_mixed_models, r"several values of model \(one, two\).*split it"),
         ("both.jsonl", as_two_conditions, r"several values of condition \(none, paper\)"),
         ("joined.jsonl", as_two_runs_joined, "64 of 64 questions are answered more than once"),
@@ -213,6 +216,36 @@ def test_bad_input_is_one_clear_error(
     with pytest.raises(RunError, match=message) as caught:
         read_runs(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_a_name_that_no_disk_takes(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"cannot be opened .*too long"):
+        read_runs(tmp_path / ("x" * 5_000))
+
+
+def test_a_damaged_file_in_a_folder_is_named_and_the_others_count(tmp_path: Path) -> None:
+    plain_run(tmp_path / "m.jsonl")
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "cut_DTVQA_MINI.xlsx").write_bytes(b"PK")
+    (tmp_path / "notes.json").write_text('{"a": 1}')
+    (run,) = read_runs(tmp_path)
+    assert sorted(line.split(":")[1].split("/")[-1] for line in run.remarks()) == [
+        "cut_DTVQA_MINI.xlsx",
+        "empty.jsonl",
+    ]
+
+
+def test_a_run_over_a_set_of_ones_own_that_is_not_named_says_what_to_set(tmp_path: Path) -> None:
+    path = tmp_path / "m_DTVQA_CUSTOM_PROMPTED.tsv"
+    path.write_text("index\tprediction\nMenu/0\tx\n")
+    with pytest.raises(RunError, match="set DTVQA_CUSTOM"):
+        read_runs(path)
+
+
+def test_a_stored_score_beyond_all_numbers_is_one_that_differs(tmp_path: Path) -> None:
+    rows = [{"question_id": r.question_id, "prediction": "x", "accanls": 10**400} for r in SAMPLE]
+    (remark,) = read_run(write_lines(tmp_path / "r.jsonl", rows)).remarks()
+    assert "accanls stored inf" in remark
 
 
 @pytest.mark.parametrize("name", ["absent", "absent.jsonl"])

@@ -65,7 +65,7 @@ def test_any_names_come_back(model: str, host: str, prompt: str, tau: float, fai
         (LINE.replace("stripped", "maybe"), "stripped or kept"),
         (LINE + "|failed:2", "stands twice"),
         (LINE.replace("|split:test", "|split"), "KEY:VALUE"),
-        (LINE.replace("tau:0.5", "tau:half"), "could not convert"),
+        (LINE.replace("tau:0.5", "tau:half"), "field tau is 'half'"),
     ],
     ids=["empty", "other", "short", "sum", "count", "reasoning", "twice", "colon", "tau"],
 )
