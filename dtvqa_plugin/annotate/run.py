@@ -239,7 +239,8 @@ class _Runner:
                 # Let what is on its way arrive and be written: it is paid for.
                 self.stop.set()
                 for future in pending:
-                    self._keep(future.result())
+                    if future.exception() is None:
+                        self._keep(future.result())
                 raise
             finally:
                 asker.close()

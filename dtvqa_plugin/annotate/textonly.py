@@ -99,7 +99,16 @@ def ask_without_images(
                 break
             done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                failures = _keep(project, endpoint, pending.pop(future), future, report, failures)
+                pair = pending.pop(future)
+                try:
+                    failures = _keep(project, endpoint, pair, future, report, failures)
+                except AnnotateError:
+                    # Let what is on its way arrive and be written: it is paid for.
+                    stop.set()
+                    for other, its_pair in pending.items():
+                        if other.exception() is None:
+                            _keep(project, endpoint, its_pair, other, report, 0)
+                    raise
             if show:
                 show(report)
     asker.close()

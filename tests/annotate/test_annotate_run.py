@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import time
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,11 @@ from click.testing import CliRunner
 from dtvqa_plugin.annotate import endpoint as endpoint_module
 from dtvqa_plugin.annotate.endpoint import RateLimit
 from dtvqa_plugin.annotate.errors import AnnotateError
+from dtvqa_plugin.annotate.inventory import ImageFile
 from dtvqa_plugin.annotate.project import Project
 from dtvqa_plugin.annotate.run import Bounds, estimate, run
 from dtvqa_plugin.cli import cli
+from dtvqa_plugin.errors import DTVQAError
 
 PRICE = {"input": 10.0, "output": 100.0}
 """Each answer of the endpoint (1,000 tokens in, 100 out) costs 0.02 USD."""
@@ -179,6 +182,39 @@ def test_fault_that_cannot_pass_ends_the_run(make: MakeProject, fault: Fault, sa
             run(project, Bounds())
     assert len(raw(project)) == 1, "what was answered is kept"
     assert server.count == 2
+
+
+def test_answers_on_their_way_are_kept_when_the_run_ends_with_an_error(make: MakeProject) -> None:
+    def said(number: int, request: dict[str, Any]) -> str | Fault:
+        time.sleep(0.1 if number == 0 else 0.5)
+        return status(404) if number == 0 else ANSWER
+
+    with Endpoint(said) as server:
+        project = make(server.url, concurrency=4)
+        with pytest.raises(AnnotateError, match="knows no model"):
+            run(project, Bounds())
+    assert len(raw(project)) == 3
+
+
+def test_fault_of_ours_in_several_threads_loses_no_answer(
+    make: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(reader: object, image: ImageFile, pixels: object = None) -> None:
+        if image.file in ("shop0.png", "shop1.png"):
+            raise AnnotateError("the text is gone")
+
+    monkeypatch.setattr("dtvqa_plugin.annotate.text.TextReader.boxes", faulty)
+    monkeypatch.setattr("dtvqa_plugin.annotate.text.TextReader.check_matches", lambda *a: None)
+    text = make().root / "text.json"
+    text.write_text("{}")
+    ocr = {"from": "file", "format": "json", "file": str(text)}
+    with Endpoint(lambda number, request: ANSWER, delay=0.3) as server:
+        project = make(
+            server.url, concurrency=4, root="b", config=lambda v: v["sources"][0].update(ocr=ocr)
+        )
+        with pytest.raises(AnnotateError, match="the text is gone"):
+            run(project, Bounds())
+    assert len(raw(project)) == 2
 
 
 def test_image_that_is_refused_does_not_stop_the_others(make: MakeProject) -> None:
@@ -386,6 +422,13 @@ def test_command_reports_and_says_by_its_status_whether_all_is_done(make: MakePr
         assert json.loads(second.stdout)["answered"] == 1
         dry = runner.invoke(cli, ["annotate", "run", str(project.root), "--dry-run"])
         assert "0 images to ask about" in dry.output
+
+
+def test_missing_extra_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = CliRunner().invoke(cli, ["annotate", "status", "x"])
+    assert isinstance(done.exception, DTVQAError)
+    assert 'pip install "dtvqa-plugin[annotate]"' in str(done.exception)
 
 
 def test_instruction_asks_for_short_answers_from_the_text_and_no_yes_or_no(

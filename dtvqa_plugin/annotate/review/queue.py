@@ -6,6 +6,7 @@ random sample. An image's pairs come together, those with the fewest flags first
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -50,9 +51,13 @@ class Queue:
     def __post_init__(self) -> None:
         self.decisions = Decisions(self.project)
         self.decisions.refresh()
-        self._flags = {str(e["pair"]): o for o, e in self.project.flags.read()}
+        self._flags: dict[str, int] = {}
+        scores: dict[str, float] = {}
+        for offset, entry in self.project.flags.read():
+            if entry["flags"]:
+                self._flags[str(entry["pair"])] = offset
+                scores[str(entry["pair"])] = float(entry["score"])
         self._proposals = {str(e["pair"]): o for o, e in self.project.proposals.read()}
-        scores = {str(e["pair"]): float(e["score"]) for _, e in self.project.flags.read()}
         self._items: dict[str, _Item] = {}
         for offset, entry in self.project.pairs.read():
             pair = str(entry["pair"])
@@ -97,10 +102,12 @@ class Queue:
         elif not matching:
             return None, 0, 0
         elif step < 0:
-            chosen = next((p for p in reversed(matching) if p < here), matching[-1])
+            chosen = matching[bisect_left(matching, here) - 1]
         else:
-            chosen = next((p for p in matching if p > here), matching[0])
-        place = matching.index(chosen) + 1 if chosen in matching else 0
+            chosen = matching[bisect_right(matching, here) % len(matching)]
+        place = bisect_right(matching, chosen)
+        if not place or matching[place - 1] != chosen:
+            place = 0
         return self.describe(self._order[chosen].pair, view.reviewer), place, len(matching)
 
     def describe(self, pair: str, reviewer: str) -> Entry:
@@ -181,6 +188,8 @@ class Queue:
     def _fits(self, pair: str, view: View) -> bool:
         if view.filter == "all":
             return True
+        if pair not in self.decisions.held:
+            return view.filter == "todo"
         decided = self.decisions.of(pair)
         mine = decided.get(view.reviewer)
         if view.filter == "todo":
