@@ -150,6 +150,19 @@ def test_the_console_script_lists_the_tasks() -> None:
     assert {"dtvqa", "dtvqa_prompted", "dtvqa_mini", "dtvqa_scene"} <= listed
 
 
+def test_a_config_file_knows_the_tasks_too(reader_run: CommandRun, tmp_path: Path) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text(
+        f"model: dtvqa_ocr\nmodel_args: mode=reader\ntasks: {','.join(MINI)}\nlimit: 3\n"
+    )
+    run = command(["--config", str(config)], tmp_path / "out")
+    check_run(run, MINI, count=3)
+    for task in MINI:
+        assert [s["dtvqa"] for s in run.samples[task]] == [
+            s["dtvqa"] for s in reader_run.samples[task][:3]
+        ]
+
+
 def test_an_error_ends_with_status_0_and_no_results(dtvqa_home: Path, tmp_path: Path) -> None:
     # lmms-eval's own way: a script must look for the results file, not at the exit status.
     run = command(["--model", "dtvqa_ocr", "--tasks", "dtvqa_scene"], tmp_path)

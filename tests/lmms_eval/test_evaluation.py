@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
-from lmms_host import evaluate, scores_of
+from lmms_host import evaluate, scores_of, task_manager
 from loopback import LoopbackOpenAI, image_of, parts, text_of
 from PIL import Image
 from reference_scorer import slow_score
@@ -273,6 +273,36 @@ def test_a_run_in_parts_through_the_cache_equals_the_whole(
         joined = evaluate(server, ["dtvqa_scene"], **cache)
         assert len(calls) == 5
     assert joined["results"] == whole["results"]
+
+
+def test_the_host_caches_nothing_of_a_call_that_ends_half_way(
+    small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Hence the recipe of running in parts.
+    pytest.importorskip("rapidocr", reason="needs the extra: pip install 'dtvqa-plugin[ocr]'")
+    from lmms_eval import evaluator
+
+    asked: list[str] = []
+
+    def answer(self: object, image: object, question: str) -> str:
+        asked.append(question)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return question
+
+    monkeypatch.setattr("dtvqa_plugin.ocr.OCRReader.answer", answer)
+    run = {
+        "model": "dtvqa_ocr",
+        "tasks": ["dtvqa_scene"],
+        "task_manager": task_manager(),
+        "use_cache": str(tmp_path / "cache"),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        evaluator.simple_evaluate(**run)
+    assert evaluator.simple_evaluate(**run)
+    assert len(asked) == 4 + SIZES["DTScene"], "the three answers that were in are asked again"
+    assert evaluator.simple_evaluate(**run)
+    assert len(asked) == 4 + SIZES["DTScene"], "a whole call is kept"
 
 
 def test_scores_are_python_floats_so_that_the_host_can_print_their_error(
