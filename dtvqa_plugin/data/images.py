@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
@@ -64,6 +65,20 @@ def open_image(path: Path, name: str | None = None) -> Image.Image:
     except DataError:
         opened.close()
         raise
+    return opened
+
+
+def open_bytes(content: bytes, name: str) -> Image.Image:
+    """`open_image` for an image in memory, called ``name`` in messages."""
+    try:
+        opened = Image.open(BytesIO(content), formats=_formats())
+    except UnidentifiedImageError:
+        raise DataError(f"{name}: not an image of any known format") from None
+    except Image.DecompressionBombError:
+        raise DataError(_too_large(name)) from None
+    except (OSError, ValueError, SyntaxError, struct.error) as error:
+        raise DataError(_damaged(name, error)) from error
+    _check_size(opened, name)
     return opened
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import os
 import re
@@ -117,7 +118,8 @@ def audit(
     ``path`` is a folder (every image in it, and every ``.json`` list and ``.jsonl`` of records)
     or one such file. Records may have any of the forms that `export` writes, the released forms,
     or question/answer fields. Image paths in them are looked for at ``image_root``, in the
-    file's folder and the one above, and as they stand; data URIs are decoded; of what is not found the name is compared.
+    file's folder and the one above, and as they stand; data URIs are decoded; of what is not
+    found the name is compared.
 
     Raises `DataError` for a path that is not there or a file that cannot be read, and as
     `BenchmarkImages.from_store` does.
@@ -164,10 +166,11 @@ def _read_records(
             found.skipped.append(f"{file}: record {number} is no object")
             continue
         found.records += 1
+        where = f"{file.name}, record {number}"
         for image in dict.fromkeys(_images(record)):
-            looker.add(image, roots)
+            looker.add(image, roots, where)
         for question, answer in _pairs(record):
-            questions.add(f"{file.name}, record {number}", question, answer)
+            questions.add(where, question, answer)
 
 
 def _records(file: Path, found: Audit) -> Iterator[tuple[int, object]]:
@@ -285,13 +288,13 @@ class _Images:
     def add_file(self, file: Path) -> None:
         self._queue(str(file), file)
 
-    def add(self, image: str, roots: list[Path]) -> None:
+    def add(self, image: str, roots: list[Path], where: str) -> None:
         if image.startswith("data:") or (len(image) > 4096 and "/" not in image[:8]):
             content = _decoded(image)
             if content is None:
-                self._found.unreadable.append("an embedded image that is not base64")
-            else:
-                self._queue(f"embedded image {hash(content) & 0xFFFFFFFF:08x}", content)
+                self._found.unreadable.append(f"{where}: an embedded image that is not base64")
+            elif self._new(hashlib.sha256(content).hexdigest()):
+                self._queue(f"{where}, embedded image", content)
             return
         file = None if "://" in image else _located(image, roots)
         if file is not None:
@@ -302,11 +305,12 @@ class _Images:
             self._by_name(image)
 
     def _queue(self, name: str, image: Path | bytes) -> None:
-        if not self._new(str(image.absolute()) if isinstance(image, Path) else name):
-            return
-        if isinstance(image, Path) and self._by_name(name):
-            self._found.named += 1
-            return
+        if isinstance(image, Path):
+            if not self._new(str(image.absolute())):
+                return
+            if self._by_name(name):
+                self._found.named += 1
+                return
         if not self._tests.hashed:
             self._found.named += 1
             return

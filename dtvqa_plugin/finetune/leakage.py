@@ -12,15 +12,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
-from dtvqa_plugin.data.images import load_rgb, open_image
+from dtvqa_plugin.data.images import load_rgb, open_bytes, open_image
 from dtvqa_plugin.data.importing import Progress
 from dtvqa_plugin.data.splits import PARTIAL_VARIABLE, cure, partial_allowed, read_split
 from dtvqa_plugin.errors import DataError, DTVQAError
@@ -56,19 +54,14 @@ def fingerprint(image: Path | bytes, name: str | None = None) -> Bits:
     A large JPEG is decoded at reduced size. Raises `DTVQAError` where ImageHash is missing.
     """
     imagehash = _imagehash()
-    with _opened(image, name) as opened:
+    if isinstance(image, bytes):
+        source = open_bytes(image, name or "image in memory")
+    else:
+        source = open_image(image, name)
+    with source as opened:
         opened.draft("RGB", _DRAFT)
         bits = imagehash.phash(load_rgb(opened), hash_size=HASH_SIZE).hash
     return np.packbits(np.asarray(bits, dtype=np.bool_).reshape(-1))
-
-
-def _opened(image: Path | bytes, name: str | None) -> Image.Image:
-    if isinstance(image, Path):
-        return open_image(image, name)
-    try:
-        return Image.open(BytesIO(image))
-    except (OSError, ValueError, SyntaxError) as error:
-        raise DataError(f"{name or 'embedded image'}: not an image: {error}") from None
 
 
 def _imagehash() -> Any:

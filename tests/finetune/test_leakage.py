@@ -311,3 +311,21 @@ def test_what_cannot_be_read_is_counted_or_one_error(own_home: Path, tmp_path: P
 def test_mirror_images_are_a_known_limit(own_home: Path, tmp_path: Path) -> None:
     save(ImageOps.mirror(Image.open(own_home / VICTIM)), tmp_path / "set" / "m.png")
     assert audit(tmp_path / "set").images == []
+
+
+HOSTILE = [
+    b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\nshowpage\n",
+    b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
+    b"",
+]
+
+
+@pytest.mark.parametrize("content", HOSTILE, ids=["EPS", "broken PNG", "empty"])
+def test_embedded_rubbish_is_named_and_goes_no_further(
+    content: bytes, own_home: Path, tmp_path: Path
+) -> None:
+    data = "data:image/png;base64," + base64.b64encode(content).decode()
+    write_json(tmp_path / "set.json", [{"question": "Q?"}, {"question": "Q?", "image": data}])
+    found = audit(tmp_path / "set.json")
+    assert (found.compared, len(found.unreadable)) == (0, 1)
+    assert found.unreadable[0].startswith("set.json, record 1, embedded image: ")

@@ -126,36 +126,35 @@ sys.path.insert(0, sys.argv[1])
 from test_torchmetrics import corpus, plain
 from dtvqa_plugin.torchmetrics import DTVQAScore
 
-rank, mode = int(os.environ["RANK"]), sys.argv[3]
+rank = int(os.environ["RANK"])
 dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
 outputs, answers, subsets = corpus(5, 101)
 places = list(range(101))
-if mode == "sampler":  # as DistributedSampler: every other one, the first again to fill up
-    mine = [*places, 0][rank::2]
-elif mode == "uneven":
-    mine = places[:7] if rank else places[7:]
-else:
-    mine = [] if rank else places
-metric = DTVQAScore()
-for start in range(0, len(mine), 8):
-    part = mine[start : start + 8]
-    metric.update(
-        [outputs[i] for i in part], [answers[i] for i in part], [subsets[i] for i in part],
-        part if mode != "uneven" else None,
-    )
-values = plain(metric.compute())
-alone = metric.aggregates()["overall"].n if mine else 0
-print(json.dumps([values, alone, len(mine)]))
+shares = {
+    "sampler": [*places, 0][rank::2],  # as DistributedSampler: the first again to fill up
+    "no indices": places[:7] if rank else places[7:],
+    "one is empty": [] if rank else places,
+}
+found = {}
+for mode, mine in shares.items():
+    metric = DTVQAScore()
+    for start in range(0, len(mine), 8):
+        part = mine[start : start + 8]
+        metric.update(
+            [outputs[i] for i in part], [answers[i] for i in part], [subsets[i] for i in part],
+            part if mode != "no indices" else None,
+        )
+    values = plain(metric.compute())
+    found[mode] = [values, metric.aggregates()["overall"].n if mine else 0, len(mine)]
+print(json.dumps(found))
 dist.destroy_process_group()
 """
 
 
-@pytest.mark.parametrize("mode", ["sampler", "uneven", "one is empty"])
-def test_two_gloo_processes(mode: str, tmp_path: Path) -> None:
-    here = str(Path(__file__).parent)
+def test_two_gloo_processes(tmp_path: Path) -> None:
     ranks = [
         subprocess.Popen(
-            [sys.executable, "-c", RANK, here, str(tmp_path / "store"), mode],
+            [sys.executable, "-c", RANK, str(Path(__file__).parent), str(tmp_path / "store")],
             env={**os.environ, "RANK": str(rank), "CUDA_VISIBLE_DEVICES": ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -165,19 +164,19 @@ def test_two_gloo_processes(mode: str, tmp_path: Path) -> None:
     ]
     outs = [process.communicate(timeout=240) for process in ranks]
     assert [process.returncode for process in ranks] == [0, 0], outs
-    (first, alone_0, mine_0), (second, alone_1, mine_1) = (
-        json.loads(out.splitlines()[-1]) for out, _ in outs
-    )
+    one, other = (json.loads(out.splitlines()[-1]) for out, _ in outs)
     want = expected(*corpus(5, 101))
-    assert first == second
-    assert (alone_0, alone_1) == (mine_0, mine_1)  # each has its own state back afterwards
-    if mode == "uneven":  # no indices: rank order, so only counts and Acc are bit-equal
-        assert {k: v for k, v in first.items() if "anls" not in k} == {
-            k: v for k, v in want.items() if "anls" not in k
-        }
-        assert first == pytest.approx(want, abs=1e-14, rel=0)
-    else:
-        assert first == want
+    for mode in ("sampler", "no indices", "one is empty"):
+        (first, alone_0, mine_0), (second, alone_1, mine_1) = one[mode], other[mode]
+        assert first == second, mode
+        assert (alone_0, alone_1) == (mine_0, mine_1), mode  # each has its own state back
+        if mode == "no indices":  # rank order, so only counts and Acc are bit-equal
+            assert {k: v for k, v in first.items() if "anls" not in k} == {
+                k: v for k, v in want.items() if "anls" not in k
+            }
+            assert first == pytest.approx(want, abs=1e-14, rel=0)
+        else:
+            assert first == want, mode
 
 
 # --- the helper for Trainer and TRL ----------------------------------------------------------

@@ -71,9 +71,8 @@ def tune(model_dir: Path, export: Path, out: Path, *, steps: int, rate: float) -
 
     from dtvqa_plugin.torchmetrics import argmax_logits, make_compute_metrics
 
-    processor = AutoProcessor.from_pretrained(
-        model_dir, min_pixels=MIN_PIXELS, max_pixels=MAX_PIXELS
-    )
+    size = {"shortest_edge": MIN_PIXELS, "longest_edge": MAX_PIXELS}
+    processor = AutoProcessor.from_pretrained(model_dir, size=size)
     model = Qwen2_5_VLForConditionalGeneration.from_pretrained(model_dir, dtype=torch.float32)
     examples = load_examples(processor, export)
     trainer = Trainer(

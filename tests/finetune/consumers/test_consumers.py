@@ -156,3 +156,23 @@ def test_axolotl_puts_the_image_into_the_messages(
     assert [row["turns"] for row in found["rows"]] == [turns_of(row) for row in rows(file)]
     sizes = [[list(Image.open(image_of(row)).size)] for row in rows(by_path)]
     assert [row["sizes"] for row in found["rows"]] == sizes
+
+
+def test_the_trl_recipe_trains_evaluates_and_merges(tiny_qwen2_5_vl: Path, tmp_path: Path) -> None:
+    python = python_with("trl")
+    mini(tmp_path / "set", "messages", held_out=0.2)
+    recipe = HERE.parents[2] / "docs" / "recipes" / "trl_lora.py"
+    typed = tmp_path / "typed"
+    template = "import sys, trl_check; trl_check.save_with_template(*sys.argv[1:])"
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    env["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parents[2])])
+    for arguments in (
+        ["-c", template, tiny_qwen2_5_vl, typed],
+        [recipe, typed, tmp_path / "set", tmp_path / "out"],
+    ):
+        done = subprocess.run(
+            [python, *map(str, arguments)], env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+    assert "eval_accanls" in done.stdout
+    assert (tmp_path / "out" / "merged" / "model.safetensors").is_file()

@@ -9,6 +9,7 @@ of image patches, and the logged losses.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -28,6 +29,14 @@ TEMPLATE = (
     "{% else %}{{ part['text'] }}{% endif %}{% endif %}{% endfor %}"
     "{% if turn['role'] != 'assistant' %}<|im_end|>{% endif %}\n{% endfor %}"
 )
+
+
+def save_with_template(model_dir: str, out: str) -> None:
+    """A copy of the model whose chat template is the one above."""
+    shutil.copytree(model_dir, out)
+    processor = AutoProcessor.from_pretrained(out)
+    processor.chat_template = processor.tokenizer.chat_template = TEMPLATE
+    processor.save_pretrained(out)
 
 
 def main(file: str, model_dir: str, out: str) -> None:
