@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -425,8 +427,18 @@ def test_text_is_recognised_by_rapidocr(make: MakeProject, images: Path) -> None
 
 def test_second_run_at_the_same_time_is_one_error(make: MakeProject) -> None:
     project = make()
-    with project.working("run"), pytest.raises(AnnotateError, match="another 'dtvqa annotate run'"):
-        run(Project.open(project.root), Bounds())
+    command = "from dtvqa_plugin.cli import main; main()"
+    with project.working("run"):
+        # In a process of its own: lmms-eval makes the locks of its process let each other pass.
+        done = subprocess.run(
+            [sys.executable, "-c", command, "annotate", "run", str(project.root)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "another 'dtvqa annotate run' is at work here" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_images_of_two_sources_and_styles(make: MakeProject, tmp_path: Path) -> None:
