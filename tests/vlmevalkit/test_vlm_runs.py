@@ -30,6 +30,7 @@ from vlm_host import (
     write_config,
 )
 
+from dtvqa_plugin.data import records
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 from dtvqa_plugin.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.task_paths import task_configs_dir
@@ -296,6 +297,19 @@ def test_installed_package_without_run_script_asks_for_it(
     assert run.status == 1
     assert run.output.count("error:") == 1
     assert "--run-py PATH" in run.output
+
+
+def test_vlmutil_scores_a_file_by_its_bare_name(small_release: Path, tmp_path: Path) -> None:
+    """The host's tool hands ``evaluate`` the name as it was typed."""
+    lines = [f"{record.question_id}\t{record.answers[0]}\n" for record in records("mini")]
+    path = tmp_path / "a model_DTVQA_MINI.tsv"
+    path.write_text("index\tprediction\n" + "".join(lines), encoding="utf-8")
+    run = command(["vlmutil", "eval", path.name], tmp_path, small_release, start=DTVQA)
+    assert run.status == 0, run.output
+    assert "Summary: a model_DTVQA_MINI_summary.json" in run.output
+    summary = json.loads((tmp_path / "a model_DTVQA_MINI_summary.json").read_text("utf-8"))
+    assert summary["model"] == "a model"
+    assert summary["scores"]["Overall"]["Acc"] == 100.0
 
 
 def enabled(action: str, checkout: Path, home: Path) -> HostRun:

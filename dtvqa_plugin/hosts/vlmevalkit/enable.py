@@ -23,12 +23,13 @@ from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 _BEGIN = "# >>> dtvqa-plugin: added by 'dtvqa vlmeval-enable', removed by 'dtvqa vlmeval-disable'"
 _END = "# <<< dtvqa-plugin"
 _BLOCK = re.compile(
-    rb"\n"
+    rb"\r?\n"
     + re.escape(_BEGIN.encode())
-    + rb"[^\n]*\n(?:[^\n]*\n)*?"
+    + rb"[^\n]*\n(?:(?!# >>> dtvqa)[^\n]*\n)*?"
     + re.escape(_END.encode())
-    + rb"\n"
+    + rb"(?:\r?\n|\Z)"
 )
+"""Found as well where an editor has changed the file's line ends or taken off the last one."""
 _ORIGINAL = re.compile(rb"original sha256: ([0-9a-f]{64})")
 
 

@@ -112,7 +112,7 @@ def _configured(path: Path) -> list[DatasetEntry]:
         config = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HostError(f"--config {path}: cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HostError(f"--config {path}: not valid JSON: {error}") from error
     data = config.get("data") if isinstance(config, dict) else None
     if not isinstance(data, dict):
