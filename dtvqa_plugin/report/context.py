@@ -107,7 +107,6 @@ def _condition_of_task(task: str) -> str | None:
 
 
 _NAMING = ("pretrained", "model_version", "model_name", "model_id", "model", "mode")
-_SECRET = re.compile(r"key|token|secret|password", re.IGNORECASE)
 
 
 def _lmms_model(config: Mapping[str, Any]) -> str:

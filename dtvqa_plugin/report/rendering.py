@@ -89,7 +89,7 @@ def _markdown(table: ResultTable, audits: bool) -> str:
             cells = [
                 [name, count, escape_markdown(why)] for name, count, why in finding_cells(found)
             ]
-            text += markdown_table(("Found", "Outputs", "Meaning"), cells)
+            text += markdown_table(FINDING_HEADER, cells)
     return text
 
 
@@ -178,7 +178,7 @@ def comparison_markdown(comparison: Comparison, metrics: Sequence[str]) -> str:
         f"\n- {escape_markdown(note)}" for note in comparison_notes(comparison, metrics)
     )
     for run in (comparison.a, comparison.b):
-        text += f"\n- `{run.signature()}`".replace("\n-", "\n-")
+        text += f"\n- `{run.signature()}`"
     return text + "\n"
 
 

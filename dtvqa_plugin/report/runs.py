@@ -176,8 +176,7 @@ class Run:
             version=__version__,
             split=self.split,
             subsets={name: self.design.size(name) for name in self.subsets},
-            annotations=self.annotations.sha256[:16]
-            + ("-altered" * bool(self.annotations.altered)),
+            annotations=self.annotations.short,
             revision=self.annotations.revision or UNKNOWN,
             prompt=self.context.prompt or self.condition,
             image=self.context.image,

@@ -11,7 +11,7 @@ from dtvqa_plugin.report.audits import Audit, audit
 from dtvqa_plugin.report.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.report.formats import METRICS
 from dtvqa_plugin.report.published import PublishedRow
-from dtvqa_plugin.report.references import SAMPLE_SPLIT, part_place
+from dtvqa_plugin.report.references import PART_ORDER, SAMPLE_SPLIT
 from dtvqa_plugin.report.runs import Run
 
 HEADINGS = {"anls": "ANLS", "acc": "Acc", "accanls": "AccANLS"}
@@ -171,8 +171,9 @@ def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, .
     """Overall where a row has it, and the subsets: all of the split's, or the only one there is."""
     there = {name for run in runs for name in run.subsets}
     wanted = there if len(there) == 1 else {*there, *split_subsets(split)}
+    order = dict.fromkeys((*PART_ORDER, *split_subsets(split)))
     overall = any(part == OVERALL for row in rows for part, _ in row.cells)
-    return (*(OVERALL,) * overall, *sorted(wanted, key=lambda name: (part_place(name), name)))
+    return (*(OVERALL,) * overall, *(name for name in order if name in wanted))
 
 
 def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) -> Row:

@@ -120,8 +120,8 @@ def _figures(statistics: Mapping[str, Any], done: Drawn) -> Iterator[tuple[str, 
     lacking = sizes["missing"] + sizes["unreadable"]
     if lacking:
         done.remarks.append(
-            f"{sizes['missing']} images are not in the store and {sizes['unreadable']} cannot be "
-            f"read: image sizes are of {sizes['measured']}"
+            f"{counted(lacking, 'image')} left out of the sizes: {sizes['missing']} not in the "
+            f"store, {sizes['unreadable']} not readable; sizes are of {sizes['measured']}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -17,6 +18,7 @@ from rich.console import Console
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.report import parse_signature, read_run
+from dtvqa_plugin.report.html.document import page_document
 from dtvqa_plugin.report.published import published_rows
 from dtvqa_plugin.report.rendering import (
     escape_latex,
@@ -111,6 +113,39 @@ def test_the_sample_is_never_called_dt_vqa(tmp_path: Path) -> None:
     # The paper's figures are of the test split: they never stand beside the sample's.
     runs = [read_run(plain_run(tmp_path / "r.jsonl"))]
     assert all(row.source is None for row in result_tables(runs, published_rows())[0].rows)
+
+
+def test_a_set_of_ones_own_is_titled_by_its_name_and_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    (own / "test").mkdir(parents=True)
+    records = [
+        {
+            "dataset_name": name,
+            "id": number,
+            "image_path": "./image/Menu/a.png",
+            "question": "?",
+            "answers": ["a"],
+            "type": "made for a test",
+        }
+        for number, name in enumerate(["Menu", "Bill"])
+    ]
+    (own / "test" / "DT_custom.json").write_text(json.dumps(records))
+    (own / "custom.json").write_text('{"name": "shops"}')
+    digest = hashlib.sha256((own / "test" / "DT_custom.json").read_bytes()).hexdigest()[:16]
+    monkeypatch.setenv("DTVQA_CUSTOM", str(own))
+    path = tmp_path / "m_DTVQA_CUSTOM_PROMPTED.tsv"
+    path.write_text("index\tprediction\nBill/1\tb\nMenu/0\ta\n")
+    run = read_run(path)
+    (table,) = result_tables([run])
+    assert (run.name, run.condition) == ("m", "paper")
+    assert table.parts == ("overall", "Menu", "Bill")
+    assert table.title.startswith(f"shops@{digest}: a set of one's own, not DT-VQA")
+    assert f"|rev:shops@{digest}|" in table.signatures()[0]
+    page = page_document([run], {})
+    assert page["heading"] == table.title
+    assert not page["title"].startswith("DT-VQA")
 
 
 def test_exactly_the_two_known_figures_are_published() -> None:

@@ -211,7 +211,7 @@ def test_gaps_are_said(tmp_path: Path, dtvqa_home: Path) -> None:
     out = tmp_path / "out"
     done = CliRunner().invoke(stats, ["-o", str(out), "--format", "svg"])
     assert done.exit_code == 0, done.output
-    assert "5 images are not in the store and 0 cannot be read: image sizes are of 9" in done.output
+    assert "5 images left out of the sizes: 5 not in the store, 0 not readable" in done.output
     assert not list(out.glob("*.png"))
     shown = json.loads((out / "stats.json").read_text("utf-8"))["parts"]
     assert shown["DTScene"]["image_sizes"]["missing"] == 5
