@@ -272,7 +272,7 @@ def test_memory_grows_by_numbers_not_by_texts(own_home: Path, tmp_path: Path) ->
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     shutil.rmtree(own_home / "image/DTTabShot/train")
-    assert peaks[1] - peaks[0] < 0.2 * (sizes[1] - sizes[0])
+    assert peaks[1] - peaks[0] < 0.3 * (sizes[1] - sizes[0])
 
 
 def test_no_torch_and_no_host_is_imported() -> None:
