@@ -92,7 +92,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, str]]:
     yield from _plain(text, place, len(text))
 
 
-_JSON_START = re.compile(r'^[ \t]*(?=[\[{]\s*(?:["\'\[{\]]|$))', re.MULTILINE)
+_JSON_START = re.compile(r'(?:^[ \t]*|(?<=[\s:：]))(?=[\[{]\s*(?:["\'\[{\]]|$))', re.MULTILINE)
 
 
 def _plain(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
@@ -204,18 +204,19 @@ def _object(text: str) -> Any:
         return parts or None
 
 
-def _walk(item: Any, found: _Json, depth: int = 0) -> None:
+def _walk(item: Any, found: _Json, depth: int = 0, *, in_list: bool = False) -> None:
     if depth > 20:
         return
     if isinstance(item, list):
-        if len(item) == 2 and all(isinstance(part, str) for part in item):
+        pair = len(item) == 2 and all(isinstance(part, str) for part in item)
+        if pair and (in_list or _asks(item[0])):
             _add(found, item[0], [item[1]])
             return
         if item and all(isinstance(part, dict) and _role(part) for part in item):
             _walk_turns(item, found)
             return
         for part in item:
-            _walk(part, found, depth + 1)
+            _walk(part, found, depth + 1, in_list=True)
     elif isinstance(item, dict):
         _walk_object(item, found, depth)
     elif isinstance(item, str) and item.strip():
@@ -246,6 +247,8 @@ def _walk_object(item: dict[str, Any], found: _Json, depth: int) -> None:
         )
         _add(found, question, answer if isinstance(answer, list) else [answer], number)
         return
+    if _parallel(lower, found):
+        return
     numbered = _numbered(lower, found)
     rest = {key: value for key, value in item.items() if str(key).strip().lower() not in numbered}
     strings = {k: v for k, v in rest.items() if isinstance(v, (str, int, float)) and _asks(str(k))}
@@ -254,6 +257,21 @@ def _walk_object(item: dict[str, Any], found: _Json, depth: int) -> None:
     for key, value in rest.items():
         if key not in strings and isinstance(value, (list, dict)):
             _walk(value, found, depth + 1)
+
+
+def _parallel(item: dict[str, Any], found: _Json) -> bool:
+    """``{"questions": [...], "answers": [...]}``: pairs by place, where both are as long."""
+    questions, answers = (
+        item.get("questions", item.get("问题")),
+        item.get("answers", item.get("答案")),
+    )
+    if not isinstance(questions, list) or not isinstance(answers, list):
+        return False
+    if len(questions) != len(answers) or not all(isinstance(q, str) for q in questions):
+        return False
+    for question, answer in zip(questions, answers, strict=True):
+        _add(found, question, answer if isinstance(answer, list) else [answer])
+    return True
 
 
 def _numbered(item: dict[str, Any], found: _Json) -> set[str]:
@@ -292,6 +310,7 @@ def _as_text(value: Any) -> str:
 
 # --- lines ---------------------------------------------------------------------------------------
 
+# Runs of blanks are bounded, so that a line of nothing else takes no quadratic time.
 _Q_WORDS = r"question|ques|q|问题|提问|问|質問|pregunta|frage|pytanie|вопрос|user|human"
 _A_WORDS = (
     r"short answer|correct answer|answer|ans|a|答案|回答|答|respuesta|réponse|"
@@ -299,47 +318,56 @@ _A_WORDS = (
 )
 _N_WORDS = (
     r"explanation|reason(?:ing)?|rationale|evidence|location|source|type|category|difficulty|"
-    r"note|解释|理由|说明|位置|类型|备注"
+    r"note|options|choices|选项|解释|理由|说明|位置|类型|备注"
 )
 _LEAD = (
-    r"[ \t>]*(?:(?:[-*•+–▪◦]|\#{1,6})[ \t]+)*(?:[*_]{1,3})?"
-    r"(?:\(?\[?(?P<item>\d{1,3})[.):、）\]][*_]{0,3}[ \t]*)?"
+    r"[ \t>]{0,40}(?:(?:[-*•+–▪◦]|\#{1,6})[ \t]{1,40})*(?:[*_]{1,3})?"
+    r"(?:\(?\[?(?P<item>\d{1,3})[.):、）\]][*_]{0,3}[ \t]{0,40})?"
 )
 _OPEN = r"[*_`\[(【（<「]*"
 _CLOSE = r"[*_`\])】）>」]*"
 _NUM = r"(?:\s*(?:\#|no\.?|n[º°])?\s*(?P<num>\d{1,3}|[一二三四五六七八九十]))?"
-_SEP = r"[ \t]*(?:[:：]|[.)、](?=\s|$|[*_])|[-–—](?=\s)|=)"
+_SEP = r"[ \t]{0,40}(?:[:：]|[.)、](?=\s|$|[*_])|[-–—](?=\s)|=)"
 _LABEL = re.compile(
     rf"{_LEAD}{_OPEN}(?:(?P<q>{_Q_WORDS})|(?P<a>{_A_WORDS})|(?P<n>{_N_WORDS}))(?![A-Za-z]){_NUM}"
-    rf"{_CLOSE}(?:(?P<sep>{_SEP}){_CLOSE}|(?P<bare>[ \t]*$))",
+    rf"{_CLOSE}(?:(?P<sep>{_SEP}){_CLOSE}|(?P<bare>[ \t]{{0,40}}$))",
     re.IGNORECASE,
 )
 _INLINE = re.compile(
-    r"(?P<before>[?？。.!！;；|,，、)）\]】*_\"'”’`–—-]|\s)[ \t]*(?P<open>[*_`\[(（【]*)"
-    rf"(?P<word>{_A_WORDS})[ \t]*(?P<num>\d{{1,3}})?[*_`\])】]*[ \t]*(?P<sep>[:：])[*_`]*",
+    r"(?P<before>[?？。.!！;；|,，、)）\]】*_\"'”’`–—-]|\s)[ \t]{0,40}(?P<open>[*_`\[(（【]*)"
+    rf"(?P<word>{_A_WORDS})[ \t]{{0,40}}"
+    rf"(?P<num>\d{{1,3}})?[*_`\])】]*[ \t]{{0,40}}(?P<sep>[:：])[*_`]*",
     re.IGNORECASE,
 )
-_INLINE_NOTE = re.compile(rf"[\s(（\[;；|,，]+[*_(\[（]*(?:{_N_WORDS})[*_]*\s*[:：]", re.IGNORECASE)
-_ITEM = re.compile(
-    r"[ \t>]*(?:[*_]{1,3})?(?:\(?\[?(?P<num>\d{1,3})[.):、）\]](?!\d)|[①②③④⑤⑥⑦⑧⑨⑩])"
-    r"[*_]{0,3}[ \t]*(?=\S)"
+_INLINE_NOTE = re.compile(
+    rf"[\s(（\[;；|,，]{{1,40}}[*_(\[（]*(?:{_N_WORDS})[*_]*\s*[:：]", re.IGNORECASE
 )
-_BULLET = re.compile(r"[ \t>]*(?:[-*•+–▪◦→=]+>?)[ \t]+(?=\S)")
+_ITEM = re.compile(
+    r"[ \t>]{0,40}(?:\#{1,6}[ \t]{1,40})?(?:[*_]{1,3})?"
+    r"(?:\(?\[?(?P<num>\d{1,3})[.):、）\]](?!\d)|[①②③④⑤⑥⑦⑧⑨⑩])"
+    r"[*_]{0,3}[ \t]{0,40}(?=\S)"
+)
+_BULLET = re.compile(r"[ \t>]{0,40}(?:[-*•+–▪◦→=]+>?)[ \t]{1,40}(?=\S)")
 _PAIR_HEAD = re.compile(
-    r"[ \t>#*_\-]*(?:(?:q\s*&\s*a|qa|question[- ]answer|q/a)?[ -]*"
+    r"[ \t>#*_\-]{0,40}(?:(?:q\s*&\s*a|qa|question[- ]answer|q/a)?[ -]*"
     r"(?:pair|set|example|item)|问答对?|第)\s*"
     r"\#?\s*(?:\d+|[一二三四五六七八九十])?\s*(?:对|题|组)?[ \t:：.*_\-]*",
     re.IGNORECASE,
 )
-_HEADING_Q = re.compile(r"[ \t>#*_]*(?:questions?|问题|提问)[ \t]*[:：]?[ \t*_]*", re.IGNORECASE)
-_HEADING_A = re.compile(
-    r"[ \t>#*_]*(?:answers?|answer key|答案)[ \t]*[:：]?[ \t*_]*", re.IGNORECASE
+_HEADING_Q = re.compile(
+    r"[ \t>#*_]{0,40}(?:questions?|问题|提问)[ \t]{0,40}[:：]?[ \t*_]{0,40}", re.IGNORECASE
 )
-_RULE = re.compile(r"[ \t]*(?:[-*_=~]\s*){3,}|[ \t]*```.*")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)+\|?[ \t]*")
+_HEADING_A = re.compile(
+    r"[ \t>#*_]{0,40}(?:answers?|answer key|答案)[ \t]{0,40}[:：]?[ \t*_]{0,40}", re.IGNORECASE
+)
+_RULE = re.compile(r"[ \t]{0,40}(?:[-*_=~]\s*){3,}|[ \t]{0,40}```.*")
+_TABLE_RULE = re.compile(
+    r"[ \t]{0,40}\|?[ \t]{0,40}:?-{2,}:?[ \t]{0,40}"
+    r"(?:\|[ \t]{0,40}:?-{2,}:?[ \t]{0,40})+\|?[ \t]{0,40}"
+)
 _TAG = re.compile(
-    r"<(?P<q>question|q|问题)(?:[ _]?\d+)?[^<>]*>(?P<question>.*?)</(?P=q)(?:[ _]?\d+)?>\s*"
-    r"<(?P<a>answer|a|答案)(?:[ _]?\d+)?[^<>]*>(?P<answer>.*?)</(?P=a)(?:[ _]?\d+)?>",
+    r"<(?P<q>question|q|问题)(?:[ _]?\d+)?[^<>]{0,99}>(?P<question>[^<]*)</(?P=q)(?:[ _]?\d+)?>\s*"
+    r"<(?P<a>answer|a|答案)(?:[ _]?\d+)?[^<>]{0,99}>(?P<answer>[^<]*)</(?P=a)(?:[ _]?\d+)?>",
     re.DOTALL | re.IGNORECASE,
 )
 _WRAPPING_TAG = re.compile(r"\s*</?[A-Za-z_]+[^<>]*>\s*")
@@ -356,7 +384,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _REMARK = re.compile(
-    r"\W*(?:here (?:are|is)|sure|certainly|of course|okay|ok\b|below (?:are|is)|based on|"
+    r"\W*(?:here\b|sure|certainly|of course|okay|ok\b|below (?:are|is)|based on|"
     r"the following|"
     r"let me know|i hope|hope this|these questions|note that|note:|please (?:let|note)|feel free|"
     r"all (?:answers|questions)|each (?:question|answer)|if you (?:need|want|would)|in this image|"
@@ -519,18 +547,11 @@ class _Reader:
         word = (label["q"] or label["a"] or label["n"] or "").lower()
         if label["bare"] is not None and len(word) == 1 and number is None:
             return False
-        if (
-            word in ("a", "q")
-            and number is None
-            and label["sep"].strip() not in (":", "：", "=", ".")
-        ):
-            return False
-        if (
-            label["sep"] is not None
-            and label["sep"].strip() == "."
-            and number is None
-            and word != "a"
-        ):
+        mark = (label["sep"] or "").strip()
+        letter = word in ("a", "q")
+        # Without a number, "A" and "Q" are words and a full stop ends a sentence.
+        marks = (":", "：", "=", ".") if letter else (":", "：", "=", "-", "–", "—", ")", "、", "")
+        if number is None and mark not in marks:
             return False
         if label["q"]:
             self._start(line, rest, number)
@@ -695,7 +716,7 @@ class _Reader:
     def _csv(self, lines: list[_Line], index: int) -> int:
         """CSV or TSV under a head that names question and answer."""
         head = lines[index].text
-        mark = "\t" if "\t" in head else "," if "," in head else ";"
+        mark = next((mark for mark in "\t,;" if mark in head), "|")
         columns = _columns([clean(cell).lower() for cell in head.split(mark)])
         if columns is None or index + 1 >= len(lines) or mark not in lines[index + 1].text:
             return 0
@@ -724,12 +745,27 @@ class _Reader:
 # --- parts ---------------------------------------------------------------------------------------
 
 
+_NEXT_QUESTION = re.compile(
+    r"(?<=[\s;；。!?？|])(?=[*_`]{0,3}(?:question|ques|q|问题|问)\s*\d{1,3}[*_`]{0,3}\s*[:：])",
+    re.IGNORECASE,
+)
+
+
 def _split(text: str, start: int, end: int) -> Iterator[_Line]:
+    """Lines; a numbered question label within a line begins a new one.
+
+    A text on one line whose line breaks are escaped is split at those.
+    """
+    line_break = "\n" if "\n" in text else "\\n"
     place = start
     while place < end:
-        stop = text.find("\n", place, end)
-        after = end if stop < 0 else stop + 1
-        yield _Line(place, after, text[place : end if stop < 0 else stop].rstrip("\r"))
+        stop = text.find(line_break, place, end)
+        stop = end if stop < 0 else stop
+        after = min(end, stop + len(line_break))
+        for found in _NEXT_QUESTION.finditer(text, place + 1, stop):
+            yield _Line(place, found.start(), text[place : found.start()].rstrip(" \t;；|"))
+            place = found.start()
+        yield _Line(place, after, text[place:stop].rstrip("\r"))
         place = after
 
 

@@ -89,6 +89,15 @@ SHAPES = [
         [("Wie viel kostet es?", "3 €")],
     ),
     Shape("Japanese labels", "質問1：店の名前は？\n回答1：青い鳥", [("店の名前は？", "青い鳥")]),
+    Shape("all on one line", f"Q1: {BRAND} A1: Arla Q2: {PRICE} A2: $4.50", TWO),
+    Shape(
+        "all on one line, semicolons, Chinese",
+        f"问题1：{ZH_NAME} 答案1：老北京炸酱面；问题2：{ZH_PRICE} 答案2：18元",
+        ZH,
+    ),
+    Shape("escaped line breaks", f"Q1: {BRAND}\\nA1: Arla\\nQ2: {PRICE}\\nA2: $4.50", TWO),
+    Shape("dots after letters", f"Q. {BRAND}\nA. Arla\nQ. {PRICE}\nA. $4.50", TWO),
+    Shape("options between", f"Question 1: {BRAND}\nOptions: Arla, Yeo\nAnswer: Arla", TWO[:1]),
     # --- bold and headings ---
     Shape("bold labels", f"**Q1:** {BRAND}\n**A1:** Arla\n\n**Q2:** {PRICE}\n**A2:** $4.50", TWO),
     Shape(
@@ -166,6 +175,17 @@ SHAPES = [
         "answers in another order",
         f"Q1: {BRAND}\nQ2: {PRICE}\nA2: $4.50\nA1: Arla",
         [TWO[1], TWO[0]],
+    ),
+    Shape("numbered headings", f"### 1. {BRAND}\n- Arla\n### 2. {PRICE}\n- $4.50", TWO),
+    Shape(
+        "numbered, bulleted bold answer label",
+        f"1. {BRAND}\n   * **Answer:** Arla\n2. {PRICE}\n   * **Answer:** $4.50",
+        TWO,
+    ),
+    Shape(
+        "labels, answers bare and bold below",
+        f"Q1) {BRAND}\n\n**Arla**\n\nQ2) {PRICE}\n\n**$4.50**",
+        TWO,
     ),
     # --- Chinese ---
     Shape("Chinese colons", f"Q1：{ZH_NAME}\nA1：老北京炸酱面\nQ2：{ZH_PRICE}\nA2：18元", ZH),
@@ -275,6 +295,7 @@ SHAPES = [
         f"| # | Question | Answer |\n| :-- | --- | --- |\n| 1 | {BRAND} | **Arla** |\n| 2 | {PRICE} | $4.50 |\n\nI hope this helps.",
         TWO,
     ),
+    Shape("bars without a rule", f"Question|Answer\n{BRAND}|Arla\n{PRICE}|$4.50", TWO),
     Shape("CSV", f'question,answer\n"{BRAND}","Arla"\n"{PRICE}","$4.50"', TWO),
     Shape("TSV", f"Question\tAnswer\n{BRAND}\tArla\n{PRICE}\t$4.50", TWO),
     Shape(
