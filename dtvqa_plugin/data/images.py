@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from dtvqa_plugin.errors import DataError
 
@@ -36,7 +39,7 @@ def load_rgb(image: ImageInput) -> Image.Image:
     if isinstance(image, Image.Image):
         return _decode(image, str(getattr(image, "filename", "") or "image in memory"))
     path = Path(image)
-    with open_image(path) as opened:
+    with strict_decoding(), open_image(path) as opened:
         return _decode(opened, str(path))
 
 
@@ -87,11 +90,38 @@ def check_image(path: Path, name: str) -> None:
 
     Raises `DataError` with ``name`` for the file.
     """
-    with open_image(path, name) as opened:
+    with strict_decoding(), open_image(path, name) as opened:
         try:
             opened.verify()
         except Exception as error:  # verify() raises whatever its format's plugin does
             raise DataError(_damaged(name, error)) from error
+
+
+_strict_lock = threading.Lock()
+_strict_depth = 0
+_tolerant_before = False
+
+
+@contextmanager
+def strict_decoding() -> Iterator[None]:
+    """See truncation for what it is, also where a host tells Pillow to paint the missing part grey.
+
+    lmms-eval sets ``ImageFile.LOAD_TRUNCATED_IMAGES`` for its whole process (seen on 0.7.3); the
+    host's setting is put back when the last of our threads is done.
+    """
+    global _strict_depth, _tolerant_before
+    with _strict_lock:
+        if _strict_depth == 0:
+            _tolerant_before = ImageFile.LOAD_TRUNCATED_IMAGES
+            ImageFile.LOAD_TRUNCATED_IMAGES = False
+        _strict_depth += 1
+    try:
+        yield
+    finally:
+        with _strict_lock:
+            _strict_depth -= 1
+            if _strict_depth == 0:
+                ImageFile.LOAD_TRUNCATED_IMAGES = _tolerant_before
 
 
 @cache
@@ -130,7 +160,8 @@ def _check_size(image: Image.Image, name: str) -> None:
 def _decode(image: Image.Image, name: str) -> Image.Image:
     _check_size(image, name)
     try:
-        image.load()
+        with strict_decoding():
+            image.load()
         return _to_rgb(_upright(image, name), name)
     except Image.DecompressionBombError:
         raise DataError(_too_large(name)) from None

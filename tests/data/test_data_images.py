@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFile
 
 from dtvqa_plugin.data.images import MAX_PIXELS, check_image, load_rgb
 from dtvqa_plugin.errors import DataError
@@ -145,6 +145,20 @@ def cut_png() -> bytes:
     buffer = io.BytesIO()
     Image.effect_noise((64, 64), 50).save(buffer, "PNG")
     return buffer.getvalue()[:-200]
+
+
+@pytest.mark.parametrize("tolerant", [False, True], ids=["plain", "under a tolerant host"])
+@pytest.mark.parametrize("content", [jpeg()[:-40], cut_png()], ids=["JPEG", "PNG"])
+def test_truncation_shows_under_any_host_and_the_hosts_setting_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, tolerant: bool
+) -> None:
+    # lmms-eval switches Pillow's tolerance on for its whole process.
+    monkeypatch.setattr("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", tolerant)
+    path = tmp_path / "cut"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="cut off or damaged"):
+        load_rgb(path)
+    assert tolerant is ImageFile.LOAD_TRUNCATED_IMAGES
 
 
 @pytest.mark.parametrize(

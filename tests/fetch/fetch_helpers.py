@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,7 +47,13 @@ def fetching(hub: LoopbackHub | str, home: Path, /, **options: Any) -> subproces
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_interruptible,
     )
+
+
+def _interruptible() -> None:
+    """Take Ctrl-C as a terminal's process does; what a script starts with ``&`` ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finished(process: subprocess.Popen[str], timeout: float = 60) -> dict[str, Any]:

@@ -101,7 +101,8 @@ def tune(model_dir: Path, export: Path, out: Path, *, steps: int, rate: float) -
         preprocess_logits_for_metrics=argmax_logits,
     )
     before = trainer.evaluate()
-    trainer.train()
+    with torch.enable_grad():  # a host that ran in this process before may have switched it off
+        trainer.train()
     after = trainer.evaluate()
     checkpoint = out / "checkpoint"
     model.save_pretrained(checkpoint)
