@@ -12,8 +12,8 @@ import uuid
 from pathlib import Path
 
 from dtvqa_plugin.data.images import load_rgb, open_image
-from dtvqa_plugin.home import default_home
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.home import default_home
 
 _ORIENTATION = 0x0112
 _UPRIGHT = 1
