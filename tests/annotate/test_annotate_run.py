@@ -371,8 +371,8 @@ def test_unreadable_images_are_told_once_and_counted(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # VLMEvalKit, when a test before has loaded it, lets cut-off images pass in this process.
-    monkeypatch.setattr("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", False)
+    # lmms-eval, when loaded, lets cut-off images pass in the whole process: not here.
+    monkeypatch.setattr("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", True)
     (images / "empty.png").write_bytes(b"")
     (images / "page.jpg").write_bytes(b"<html>not found</html>")
     whole = (images / "shop0.png").read_bytes()
