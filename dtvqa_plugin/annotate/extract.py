@@ -47,13 +47,16 @@ def extract(project: Project) -> ExtractReport:
             f"{project.raw.path}: no answers yet; 'dtvqa annotate run' asks for them"
         )
     report = ExtractReport()
-    with project.working("extract"), Rewritten(project.pairs.path) as pairs:  # noqa: SIM117
-        with Rewritten(project.unread.path) as unread:
-            for answers in _by_image(project):
-                report.images += 1
-                seen: set[str] = set()
-                for entry in answers:
-                    _read(entry, report, pairs, unread, seen)
+    with (
+        project.working("extract"),
+        Rewritten(project.pairs.path) as pairs,
+        Rewritten(project.unread.path) as unread,
+    ):
+        for answers in _by_image(project):
+            report.images += 1
+            seen: set[str] = set()
+            for entry in answers:
+                _read(entry, report, pairs, unread, seen)
     return report
 
 
