@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_runs import BY_ID, SAMPLE, dump, first_answer, plain_run, write_lines
@@ -177,9 +178,9 @@ def test_leakage_is_the_blank_runs_score_and_the_rest_is_scored_without_it(tmp_p
     ids=["condition", "questions"],
 )
 def test_a_run_that_is_no_blank_run_is_refused(
-    tmp_path: Path, output: Callable[[Record], str], more: dict[str, object], message: str
+    tmp_path: Path, output: Callable[[Record], str], more: dict[str, Any], message: str
 ) -> None:
     run = read_run(plain_run(tmp_path / "run.jsonl", chosen=SAMPLE[:32]))
-    other = read_run(plain_run(tmp_path / "other.jsonl", output, **more))  # type: ignore[arg-type]
+    other = read_run(plain_run(tmp_path / "other.jsonl", output, **more))
     with pytest.raises(RunError, match=message):
         leakage(run, other)

@@ -12,6 +12,7 @@ import pytest
 from report_runs import SAMPLE, dump, plain_run
 
 from dtvqa_plugin.cli import main
+from dtvqa_plugin.data import Record
 from dtvqa_plugin.report import parse_signature
 
 
@@ -30,8 +31,8 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    def output(record: object) -> str:
-        number = SAMPLE.index(record)  # type: ignore[arg-type]
+    def output(record: Record) -> str:
+        number = SAMPLE.index(record)
         return "no" if number % 4 == 0 else SAMPLE[number].answers[0]
 
     return plain_run(tmp_path / "other.jsonl", output, model="right", prompt="paper")
