@@ -14,7 +14,7 @@ from rich.console import Console
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.data.released import split_subsets
 from dtvqa_plugin.metrics import DEFAULT_TAU
-from dtvqa_plugin.output import plain, written
+from dtvqa_plugin.output import plain, visible, written
 from dtvqa_plugin.report import power as power_analysis
 from dtvqa_plugin.report import rendering, terminal
 from dtvqa_plugin.report.audits import LeakagePart, leakage
@@ -56,7 +56,7 @@ def _shared(command: Command) -> Command:
                 "-o",
                 "--output",
                 type=_PATH,
-                help="Write here; .md, .tex, .csv, .json choose the format.",
+                help="Write here; a name in .md or .json (score: .tex, .csv too) sets the format.",
             ),
         )
     ):
@@ -67,9 +67,27 @@ def _shared(command: Command) -> Command:
 def _sampling(command: Command) -> Command:
     for option in reversed(
         (
-            click.option("--resamples", type=click.IntRange(100), default=RESAMPLES),
-            click.option("--seed", type=click.IntRange(0), default=SEED),
-            click.option("--level", type=Share(0, 1, True, True), default=LEVEL),
+            click.option(
+                "--resamples",
+                type=click.IntRange(100),
+                default=RESAMPLES,
+                show_default=True,
+                help="How often images are drawn again.",
+            ),
+            click.option(
+                "--seed",
+                type=click.IntRange(0),
+                default=SEED,
+                show_default=True,
+                help="Of the drawing: the same seed, the same intervals.",
+            ),
+            click.option(
+                "--level",
+                type=Share(0, 1, True, True),
+                default=LEVEL,
+                show_default=True,
+                help="Share that intervals cover.",
+            ),
         )
     ):
         command = option(command)
@@ -210,7 +228,10 @@ def compare(
     tau: float,
     output: Path | None,
 ) -> None:
-    """Compare two RUNS question by question, or with --prompts each model's two conditions."""
+    """Compare two RUNS question by question, or with --prompts each model's two conditions.
+
+    RUNS are given as to 'dtvqa score'; one folder that holds two runs will do.
+    """
     references = References(data)
     if prompts:
         pairs = prompt_pairs([run for path in runs for run in read_runs(path, references, tau=tau)])
@@ -218,7 +239,12 @@ def compare(
         a, b = (read_run(path, references, tau=tau) for path in runs)
         pairs = [(a, b)]
     else:
-        raise click.UsageError(f"compare takes two runs, or --prompts; got {len(runs)}")
+        held = [run for path in runs for run in read_runs(path, references, tau=tau)]
+        if len(held) != 2:
+            listing = "".join(f"\n  {run.name} [{run.condition}]: {run.paths[0]}" for run in held)
+            said = f"compare takes two runs, or --prompts; got {len(held)}:{listing}"
+            raise click.UsageError(visible(said))
+        pairs = [(held[0], held[1])]
     found = [
         compare_runs(a, b, common=common, resamples=resamples, seed=seed, level=level)
         for a, b in pairs
@@ -266,8 +292,21 @@ def _emit_comparisons(
     show_default=True,
     help="Without runs: assumed correlation of differences on one image.",
 )
-@click.option("--power", "power_", type=Share(0, 1, True, True), default=power_analysis.POWER)
-@click.option("--alpha", type=Share(0, 1, True, True), default=power_analysis.ALPHA)
+@click.option(
+    "--power",
+    "power_",
+    type=Share(0, 1, True, True),
+    default=power_analysis.POWER,
+    show_default=True,
+    help="Probability of finding the difference.",
+)
+@click.option(
+    "--alpha",
+    type=Share(0, 1, True, True),
+    default=power_analysis.ALPHA,
+    show_default=True,
+    help="Level of the test that finds it.",
+)
 @click.option("--metric", type=click.Choice(METRICS), default=HEADLINE, show_default=True)
 @click.option("--format", "style", type=click.Choice([TERMINAL, "markdown", "json"]))
 @_shared

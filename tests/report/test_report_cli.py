@@ -121,6 +121,19 @@ def test_compare(run: Path, other: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert text.count("DTVQA-SAMPLE|") == 2
 
 
+def test_compare_takes_a_folder_that_holds_two_runs(
+    tmp_path: Path, run: Path, other: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = dtvqa(capsys, "compare", tmp_path)
+    assert status == 0
+    assert sorted(out.splitlines()[:2]) == ["A: right [paper]", "B: right [none]"]
+    third = plain_run(tmp_path / "third.jsonl", model="third", prompt="none")
+    status, _, err = dtvqa(capsys, "compare", tmp_path)
+    assert status == 2
+    assert "takes two runs, or --prompts; got 3:" in err
+    assert f"third [none]: {third}" in err
+
+
 def test_compare_prompts_finds_the_two_conditions_of_a_model(
     tmp_path: Path, run: Path, other: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
