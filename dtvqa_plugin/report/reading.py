@@ -58,8 +58,8 @@ def read_runs(
             skipped.append(str(error))
     if not parts:
         raise RunError(
-            f"{path}: no answers to this benchmark's questions found"
-            + "".join(f"\n  {line}" for line in skipped)
+            f"{path}: no answers to this benchmark's questions found "
+            "(lmms-eval keeps them with --log_samples)" + "".join(f"\n  {line}" for line in skipped)
         )
     runs = [_as_run(group, references, tau, skipped) for group in _groups(parts)]
     return distinct_names([replace(run, name=name) if name else run for run in runs])
