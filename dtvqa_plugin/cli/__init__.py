@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "dtvqa_plugin.cli.vlmeval:enable",
         "Make plain 'python run.py --data DTVQA' work.",
     ),
-    "vlmeval-disable": ("dtvqa_plugin.cli.vlmeval:disable", "Take that out of VLMEvalKit again."),
+    "vlmeval-disable": ("dtvqa_plugin.cli.vlmeval:disable", "Undo vlmeval-enable."),
 }
 
 

@@ -161,8 +161,8 @@ def _verify_lines(result: Verification) -> Iterator[str]:
     yield f"store: {result.home}"
     yield f"annotation files read: {len(result.files)}"
     yield (
-        f"images: {result.checked} agree with their checksum, {result.decoded} without one "
-        f"decoded, {len(result.damaged)} damaged, {result.missing} missing"
+        f"images: {result.checked} agree with their checksum, {result.decoded} have none and "
+        f"were decoded, {len(result.damaged)} damaged, {result.missing} missing"
     )
     yield from result.notes
     yield from result.faults[:_SHOWN_FAULTS]

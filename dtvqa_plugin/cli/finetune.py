@@ -61,7 +61,13 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     show_default=True,
     help="All turns of a record in one sample, or one turn a sample.",
 )
-@click.option("--prompt", type=click.Choice(tuple(PROMPTS)), default="none", show_default=True)
+@click.option(
+    "--prompt",
+    type=click.Choice(tuple(PROMPTS)),
+    default="none",
+    show_default=True,
+    help="What stands around each question; choose the one you will evaluate with.",
+)
 @click.option("--seed", type=click.IntRange(0), help="Shuffle. Default: the order of the files.")
 @click.option(
     "--held-out",
