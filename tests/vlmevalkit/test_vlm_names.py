@@ -40,6 +40,8 @@ def test_name_says_what_is_asked(name: str) -> None:
         ("DT-VQA", "DTVQA"),
         ("DTVQA_PROMPT", "DTVQA_PROMPTED"),
         ("DTVQA_DTTabshot", "DTVQA_DTTabShot"),
+        ("DTVQ", "DTVQA"),
+        ("DTQA_MINI", "DTVQA_MINI"),
     ],
 )
 def test_misspelt_name_is_one_error_with_the_likely_names(name: str, likely: str) -> None:
@@ -49,10 +51,25 @@ def test_misspelt_name_is_one_error_with_the_likely_names(name: str, likely: str
 
 @pytest.mark.parametrize(
     ("name", "ours"),
-    [("DTVQA", True), ("dt-vqa_scene", True), ("DT_VQA", True), ("DocVQA_VAL", False), ("", False)],
+    [
+        ("DTVQA", True),
+        ("dt-vqa_scene", True),
+        ("DT_VQA", True),
+        ("DTVQ", True),
+        ("DVTQA_MINI", True),
+        ("DocVQA_VAL", False),
+        ("MTVQA_TEST", False),
+        ("", False),
+    ],
 )
 def test_only_names_meant_for_us_are_checked(name: str, ours: bool) -> None:
     assert looks_like_ours(name) is ours
+
+
+def test_no_dataset_of_the_host_is_taken_for_ours() -> None:
+    host = pytest.importorskip("vlmeval.dataset")
+    named = [name for name in host.SUPPORTED_DATASETS if looks_like_ours(name)]
+    assert set(named) <= set(DATASETS)
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.json")), ids=lambda path: path.name)
