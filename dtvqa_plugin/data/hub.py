@@ -181,7 +181,8 @@ class Hub:
         if tries >= (min(2, patience.retries) if hopeless else patience.retries):
             raise FetchError(
                 f"{where}: {fault} (after {tries + 1} tries). What is complete stays in the "
-                "store; run it again later, or check the network, the proxy and HF_ENDPOINT"
+                "store; run it again later, check the network, the proxy and HF_ENDPOINT, or "
+                "'dtvqa data import FOLDER' a copy of the release"
             )
         asked = fault.wait
         if asked is not None and asked > _LONGEST_WAIT:
