@@ -69,7 +69,7 @@ def _lmms_context(path: Path) -> Context:
     image = str(metadata.get("image", "original"))
     condition = metadata.get("prompt", by_name)
     blind = image != "original" or by_name == "blind"
-    used = _mapping(config.get("lmms_eval_specific_kwargs")).get("prompt", condition)
+    used = _lmms_prompt(config, _mapping(results.get("config")), condition)
     return Context(
         model=_lmms_model(_mapping(results.get("config"))),
         condition="blind" if blind else (None if condition is None else str(condition)),
@@ -83,6 +83,16 @@ def _lmms_context(path: Path) -> Context:
         files=_file_hashes(metadata),
         stored_means=_stored_means(results, task),
     )
+
+
+def _lmms_prompt(
+    config: Mapping[str, Any], run: Mapping[str, Any], condition: object
+) -> object | None:
+    """The prompt's name: the entry under the exact ``--model`` string, else the default one."""
+    by_model = _mapping(config.get("lmms_eval_specific_kwargs"))
+    own = _mapping(by_model.get(str(run.get("model"))))
+    used: object = own.get("prompt", by_model.get("prompt", condition))
+    return used
 
 
 def _lmms_results(path: Path, stamp: str, task: str) -> Mapping[str, Any] | None:

@@ -94,6 +94,25 @@ def test_chat_and_simple_runners_get_the_same_words(
     assert turn["content"][0]["url"].tobytes() == simple.doc_to_visual(doc)[0].tobytes()
 
 
+@pytest.mark.parametrize(
+    ("model", "seen"),
+    [
+        ("openai", {"default": "none", "qwen_vl": "answer", "prompt": "none"}),
+        ("qwen_vl", {"default": "none", "qwen_vl": "answer"}),
+    ],
+)
+def test_the_saved_config_tells_the_prompt_by_model(
+    small_home: Path, model: str, seen: dict[str, str]
+) -> None:
+    # What reports read: the host writes "prompt" beside the models only where it took the default.
+    config = load("dtvqa_scene", model).dump_config()
+    saved = config["lmms_eval_specific_kwargs"]
+    named = {key: saved[key]["prompt"] for key in ("default", "qwen_vl")}
+    assert {**named, **({"prompt": saved["prompt"]} if "prompt" in saved else {})} == seen
+    assert config["metadata"]["prompt_text"]["default"] == "{question}"
+    assert config["metadata"]["prompt_text"]["qwen_vl"] == "{question} Answer:"
+
+
 def test_the_blind_task_shows_a_grey_picture_of_the_same_size(small_home: Path) -> None:
     blind, seeing = load("dtvqa_blind_scene"), load("dtvqa_scene")
     grey = blind.doc_to_visual(blind.test_docs()[0])[0]

@@ -294,6 +294,26 @@ def test_files_of_one_run_join_and_conditions_stay_apart(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("model", "top", "prompt"),
+    [
+        ("openai", {"prompt": "none"}, "none"),
+        ("qwen_vl", {}, "answer"),  # the host leaves the dict as it is where it takes an entry
+        ("my_model", {"prompt": "answer"}, "answer"),
+    ],
+)
+def test_the_signature_names_the_prompt_of_the_exact_model(
+    tmp_path: Path, model: str, top: dict[str, str], prompt: str
+) -> None:
+    by_model = {"default": {"prompt": "none"}, "qwen_vl": {"prompt": "answer"}, **top}
+    config = {"lmms_eval_specific_kwargs": by_model, "metadata": {"prompt": "none"}}
+    results = {"configs": {"dtvqa_mini": config}, "config": {"model": model}}
+    (tmp_path / "20260101_results.json").write_text(json.dumps(results))
+    as_lmms(tmp_path / "20260101_samples_dtvqa_mini.jsonl")
+    run = read_run(tmp_path)
+    assert (run.condition, run.signature().prompt) == ("none", prompt)
+
+
 def test_the_latest_vlmevalkit_evaluation_counts_and_earlier_ones_are_named(
     tmp_path: Path,
 ) -> None:

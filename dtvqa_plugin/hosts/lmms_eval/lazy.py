@@ -27,7 +27,7 @@ from typing import Any
 from dtvqa_plugin import __version__
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.home import default_home, user_cache
-from dtvqa_plugin.prompts import models_with_own_prompt, prompt_for
+from dtvqa_plugin.prompts import get_prompt, models_with_own_prompt, prompt_for
 
 logger = logging.getLogger("dtvqa_plugin")
 
@@ -88,7 +88,10 @@ def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
         "version": TASK_VERSION,
         "benchmark": benchmark_title(split),
         "prompt": condition,
-        "prompt_text": prompt_for(condition).render("{question}"),
+        "prompt_text": {
+            model: get_prompt(chosen["prompt"]).render("{question}")
+            for model, chosen in prompts(condition).items()
+        },
         "image": "plain grey" if prompt == "blind" else "original",
         "data": data_signature(split, None if subset == "all" else subset),
         "acc": "containment",
