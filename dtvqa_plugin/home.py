@@ -1,4 +1,4 @@
-"""Where this project keeps files on a machine: ``DTVQA_HOME``, or the user's cache folder."""
+"""What the environment says: where files are kept (``DTVQA_HOME``), which switches are on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ import platformdirs
 from dtvqa_plugin.errors import DataError
 
 HOME_VARIABLE = "DTVQA_HOME"
+
+
+def switch(variable: str, *, default: bool) -> bool:
+    """Whether an environment variable says 1 (true, yes, on) or 0; ``default`` where it is unset.
+
+    Raises `DataError` for anything else.
+    """
+    value = os.environ.get(variable, "").strip().lower()
+    if not value:
+        return default
+    if value in ("1", "true", "yes", "on"):
+        return True
+    if value in ("0", "false", "no", "off"):
+        return False
+    raise DataError(f"{variable}={value!r} is neither 1 nor 0")
 
 
 def user_cache() -> Path:

@@ -41,5 +41,3 @@ SAMPLE_SUBSETS: dict[str, Subset] = {
     )
 }
 """Parts of the embedded sample: named apart, so that its score cannot pass for a DT-VQA score."""
-
-TEST_QUESTIONS = sum(subset.test_questions for subset in SUBSETS.values())

@@ -57,6 +57,7 @@ from dtvqa_plugin.data.sources import MemberSource, ZipSource
 from dtvqa_plugin.data.splits import chosen_files, cure, partial_allowed, stored_file
 from dtvqa_plugin.data.store import FileEntry, ImageEntry, Store, explained
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.home import switch
 
 logger = logging.getLogger(__name__)
 
@@ -262,12 +263,7 @@ def ensure(
 
 def auto_fetch() -> bool:
     """Whether data that a run lacks are fetched: yes, unless ``DTVQA_AUTO_FETCH=0``."""
-    value = os.environ.get(AUTO_VARIABLE, "").strip().lower()
-    if value in ("", "1", "true", "yes", "on"):
-        return True
-    if value in ("0", "false", "no", "off"):
-        return False
-    raise DataError(f"{AUTO_VARIABLE}={value!r} is neither 1 nor 0")
+    return switch(AUTO_VARIABLE, default=True)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import hashlib
 import importlib.resources
 import json
 import logging
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +33,7 @@ from dtvqa_plugin.data.released import (
 )
 from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.home import switch
 
 if TYPE_CHECKING:
     import datasets
@@ -186,12 +186,7 @@ def load_split(
 
 def partial_allowed() -> bool:
     """Whether ``DTVQA_ALLOW_PARTIAL`` asks to evaluate what is there."""
-    value = os.environ.get(PARTIAL_VARIABLE, "").strip().lower()
-    if value in ("", "0", "false", "no", "off"):
-        return False
-    if value in ("1", "true", "yes", "on"):
-        return True
-    raise DataError(f"{PARTIAL_VARIABLE}={value!r} is neither 1 nor 0")
+    return switch(PARTIAL_VARIABLE, default=False)
 
 
 def coverage(
