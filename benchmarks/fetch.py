@@ -44,7 +44,7 @@ from pathlib import Path
 from huggingface_hub import get_hf_file_metadata, get_session, hf_hub_url
 from huggingface_hub.utils import build_hf_headers, disable_progress_bars
 get_session()
-from dtvqa_plugin.data.fetch import fetch_release
+from dtvqa_plugin.data.transfer.fetch import fetch_release
 began = time.perf_counter()
 report = fetch_release()
 wall = time.perf_counter() - began

@@ -25,7 +25,7 @@ from lmms_eval.tasks import TaskManager
 hooked = TaskManager.initialize_tasks
 manager = TaskManager()
 whole = time.perf_counter() - began
-from dtvqa_plugin.task_paths import task_configs_dir
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
 folder = str(task_configs_dir("lmms_eval"))
 began = time.perf_counter()
 hooked.__wrapped__(manager, include_path=[folder], include_defaults=False)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from dtvqa_plugin._version import __version__
+
 if TYPE_CHECKING:
     from dtvqa_plugin.data import load_split
     from dtvqa_plugin.metrics import score, score_corpus
-
-__version__ = "0.1.0"
 
 __all__ = ["__version__", "load_split", "score", "score_corpus"]
 

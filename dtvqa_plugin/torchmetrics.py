@@ -14,8 +14,8 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.metrics import DEFAULT_TAU, Aggregate, prepare, score, score_corpus
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
 
 __all__ = ["DTVQAScore", "argmax_logits", "make_compute_metrics"]
 

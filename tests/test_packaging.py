@@ -23,6 +23,7 @@ TOP_LEVEL = {
     "CHANGELOG.md",
     "dtvqa_plugin",
     "task_configs",
+    "tools",
     "tests",
     "docs",
     "benchmarks",
@@ -93,10 +94,10 @@ def test_an_installed_wheel_finds_its_files_and_writes_nothing_beside_them(
     before = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
     code = (
         f"import sys; sys.path.insert(0, {str(site)!r}); import dtvqa_plugin;"
-        "from dtvqa_plugin.task_paths import task_configs_dir;"
+        "from dtvqa_plugin.hosts.task_configs import task_configs_dir;"
         "from dtvqa_plugin import load_split;"
-        "from dtvqa_plugin.hosts.lmms_eval import lazy;"
-        "table = lazy.table('mini', 'all');"
+        "from dtvqa_plugin.hosts.lmms_eval import task_values;"
+        "table = task_values.table('mini', 'all');"
         "print(dtvqa_plugin.__file__, task_configs_dir('lmms_eval'), len(load_split('mini')))"
     )
     done = subprocess.run(

@@ -14,7 +14,7 @@ from typing import Literal
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.journal import Damage, Entry
 from dtvqa_plugin.annotate.project import Project, report_damage
-from dtvqa_plugin.data.store import now
+from dtvqa_plugin.utils.text import now
 
 Verdict = Literal["accept", "reject"]
 Outcome = Literal["accepted", "rejected", "disputed"]

@@ -18,18 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin import __version__
+from dtvqa_plugin._version import __version__
 from dtvqa_plugin.annotate.card import data_card
 from dtvqa_plugin.annotate.decisions import Decisions
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import ImageFile, ImageIndex, file_sha256
+from dtvqa_plugin.annotate.inventory import ImageFile, ImageIndex
 from dtvqa_plugin.annotate.journal import Entry
 from dtvqa_plugin.annotate.overview import Overview, overview
 from dtvqa_plugin.annotate.project import Project
 from dtvqa_plugin.annotate.scripts import count_words, main_script
-from dtvqa_plugin.data.custom import INFO_FILE
-from dtvqa_plugin.data.released import CUSTOM_FILE
-from dtvqa_plugin.data.store import now
+from dtvqa_plugin.benchmark.release import CUSTOM_FILE
+from dtvqa_plugin.data.splits.custom import INFO_FILE
+from dtvqa_plugin.utils.files import file_sha256
+from dtvqa_plugin.utils.text import now
 
 SCHEMA = 1
 

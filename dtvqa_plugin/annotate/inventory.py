@@ -15,8 +15,9 @@ from dtvqa_plugin.annotate.config import Source
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.journal import Damage, Entry
 from dtvqa_plugin.annotate.project import Project, report_damage
-from dtvqa_plugin.data.images import open_image
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import file_sha256
+from dtvqa_plugin.utils.images import open_image
 
 logger = logging.getLogger(__name__)
 
@@ -201,15 +202,6 @@ class ImageIndex:
             f"image {sha256[:12]}: {missing or 'not in images.jsonl'}; put it back, or run "
             "'dtvqa annotate status --scan' after moving files"
         )
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
-    with path.open("rb") as handle:
-        digest = hashlib.sha256()
-        while chunk := handle.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:

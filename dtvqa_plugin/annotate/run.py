@@ -35,9 +35,9 @@ from dtvqa_plugin.annotate.prompting import (
     text_tokens,
 )
 from dtvqa_plugin.annotate.text import TextReader
-from dtvqa_plugin.data.images import load_rgb
-from dtvqa_plugin.data.store import now
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.images import load_rgb
+from dtvqa_plugin.utils.text import now
 
 logger = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from dtvqa_plugin.annotate.inventory import ImageFile
 from dtvqa_plugin.annotate.journal import Journal, Rewritten
 from dtvqa_plugin.annotate.ocr_files import image_name, read_ocr_file
 from dtvqa_plugin.annotate.project import Project
-from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.ocr import OCRReader, TextBox
 from dtvqa_plugin.ocr.boxes import Quad
 from dtvqa_plugin.ocr.layout import reading_order
+from dtvqa_plugin.utils.images import load_rgb
 
 logger = logging.getLogger(__name__)
 

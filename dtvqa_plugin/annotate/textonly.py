@@ -15,7 +15,7 @@ from dtvqa_plugin.annotate.journal import Damage, Entry
 from dtvqa_plugin.annotate.project import Project, report_damage
 from dtvqa_plugin.annotate.prompting import text_tokens
 from dtvqa_plugin.annotate.run import STOP_AFTER, RunReport, _gentle_stop, _usd
-from dtvqa_plugin.data.store import now
+from dtvqa_plugin.utils.text import now
 
 logger = logging.getLogger(__name__)
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
-from dtvqa_plugin import __version__
+from dtvqa_plugin._version import __version__
 from dtvqa_plugin.errors import DTVQAError
-from dtvqa_plugin.output import visible
+from dtvqa_plugin.utils.text import visible
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set of your own images."),
-    "data": ("dtvqa_plugin.cli.data_remote:data", "Get the released data, see what is there."),
+    "data": ("dtvqa_plugin.cli.data.remote:data", "Get the released data, see what is there."),
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
-    "score": ("dtvqa_plugin.cli.report:score", "Score runs again: the paper's table, audits."),
-    "compare": ("dtvqa_plugin.cli.report:compare", "Compare two runs, or the prompt conditions."),
+    "score": ("dtvqa_plugin.cli.results:score", "Score runs again: the paper's table, audits."),
+    "compare": ("dtvqa_plugin.cli.results:compare", "Compare two runs, or the prompt conditions."),
     "export": ("dtvqa_plugin.cli.finetune:export", "Write training sets for trainers."),
-    "power": ("dtvqa_plugin.cli.report:power", "How large a difference the questions can show."),
-    "report": ("dtvqa_plugin.cli.page:report", "Runs side by side in one HTML page."),
+    "power": ("dtvqa_plugin.cli.results:power", "How large a difference the questions can show."),
+    "report": ("dtvqa_plugin.cli.report:report", "Runs side by side in one HTML page."),
     "stats": ("dtvqa_plugin.cli.stats:stats", "Words, lengths and image sizes of a split."),
     "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Print the lmms-eval task folder."),
     "vlmeval": ("dtvqa_plugin.cli.vlmeval:vlmeval", "Run VLMEvalKit with the DT-VQA datasets."),

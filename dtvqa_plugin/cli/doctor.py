@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dtvqa_plugin import __version__
+from dtvqa_plugin._version import __version__
 from dtvqa_plugin.errors import DTVQAError
 
 if TYPE_CHECKING:

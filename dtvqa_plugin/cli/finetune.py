@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
-from dtvqa_plugin.data.fetch import progress_bar
+from dtvqa_plugin.benchmark.prompts import PROMPTS
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.data.transfer.fetch import progress_bar
 from dtvqa_plugin.finetune.audit import Audit, audit
 from dtvqa_plugin.finetune.export import (
     CHECKS,
@@ -20,9 +22,7 @@ from dtvqa_plugin.finetune.export import (
     ExportReport,
 )
 from dtvqa_plugin.finetune.export import export as run_export
-from dtvqa_plugin.finetune.formats import FORMATS
-from dtvqa_plugin.prompts import PROMPTS
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.finetune.trainers import FORMATS
 
 _SHOWN = 20
 

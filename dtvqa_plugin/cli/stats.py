@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from dtvqa_plugin.data.released import SPLITS
-from dtvqa_plugin.output import written
+from dtvqa_plugin.benchmark.release import SPLITS
 from dtvqa_plugin.stats.extra import require_stats
+from dtvqa_plugin.utils.files import written
 
 
 @click.command()

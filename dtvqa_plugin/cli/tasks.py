@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dtvqa_plugin.task_paths import task_configs_dir
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
 
 
 @click.command("tasks-path")

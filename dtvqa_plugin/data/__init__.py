@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dtvqa_plugin.data.annotations import (
+from dtvqa_plugin.benchmark.annotations import (
     Problem,
     Reading,
     Record,
@@ -10,7 +10,7 @@ from dtvqa_plugin.data.annotations import (
     read_test,
     read_train,
 )
-from dtvqa_plugin.data.splits import (
+from dtvqa_plugin.data.splits.reading import (
     Coverage,
     annotation_sha,
     coverage,
@@ -21,8 +21,8 @@ from dtvqa_plugin.data.splits import (
     records,
     sample_dir,
 )
-from dtvqa_plugin.data.store import Store
-from dtvqa_plugin.home import default_home
+from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.utils.environment import default_home
 
 __all__ = [
     "Coverage",

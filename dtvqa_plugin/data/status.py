@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.data.annotations import Problem
-from dtvqa_plugin.data.released import (
+from dtvqa_plugin.benchmark.annotations import Problem
+from dtvqa_plugin.benchmark.release import (
     COMBINED_TEST,
     RELEASED_SPLITS,
     AnnotationFile,
     split_files,
     split_subsets,
 )
-from dtvqa_plugin.data.splits import cure, read_file
-from dtvqa_plugin.data.store import Manifest, Store
+from dtvqa_plugin.data.splits.reading import cure, read_file
+from dtvqa_plugin.data.store.store import Manifest, Store
 from dtvqa_plugin.errors import DataError
 
 

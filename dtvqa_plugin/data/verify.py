@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.data.annotations import Reading
-from dtvqa_plugin.data.checksums import Checks, file_crc32, read_checks
-from dtvqa_plugin.data.images import load_rgb
-from dtvqa_plugin.data.importing import Progress
-from dtvqa_plugin.data.released import BY_NAME, RELEASED_SPLITS, check_split, split_files
-from dtvqa_plugin.data.splits import read_file, stored_file
-from dtvqa_plugin.data.store import Manifest, Store, explained
+from dtvqa_plugin.benchmark.annotations import Reading
+from dtvqa_plugin.benchmark.release import BY_NAME, RELEASED_SPLITS, check_split, split_files
+from dtvqa_plugin.data.splits.reading import read_file, stored_file
+from dtvqa_plugin.data.store.checksums import Checks, file_crc32, read_checks
+from dtvqa_plugin.data.store.store import Manifest, Store
+from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import explained
+from dtvqa_plugin.utils.images import load_rgb
 
 _THREADS = 4
 

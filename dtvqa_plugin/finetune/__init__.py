@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dtvqa_plugin.finetune.audit import Audit, audit
 from dtvqa_plugin.finetune.export import PAPER_SUBSETS, ExportOptions, ExportReport, export
-from dtvqa_plugin.finetune.formats import FORMATS, Format
 from dtvqa_plugin.finetune.leakage import BenchmarkImages, ImageMatch
+from dtvqa_plugin.finetune.trainers import FORMATS, Format
 
 __all__ = [
     "FORMATS",

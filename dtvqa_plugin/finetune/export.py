@@ -23,17 +23,18 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dtvqa_plugin import __version__
-from dtvqa_plugin.data.annotations import Problem, TrainRecord
-from dtvqa_plugin.data.importing import Progress
-from dtvqa_plugin.data.released import check_subsets
-from dtvqa_plugin.data.splits import chosen_files, cure, split_store
-from dtvqa_plugin.data.store import Store, explained
+from dtvqa_plugin._version import __version__
+from dtvqa_plugin.benchmark.annotations import Problem, TrainRecord
+from dtvqa_plugin.benchmark.prompts import get_prompt
+from dtvqa_plugin.benchmark.release import check_subsets
+from dtvqa_plugin.data.splits.reading import chosen_files, cure, split_store
+from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError, DTVQAError
-from dtvqa_plugin.finetune.formats import Format, dataset_info, get_format
 from dtvqa_plugin.finetune.leakage import BenchmarkImages, ImageMatch, fingerprints
 from dtvqa_plugin.finetune.source import Sample, SampleSource, Source, TrainSource
-from dtvqa_plugin.prompts import get_prompt
+from dtvqa_plugin.finetune.trainers import Format, dataset_info, get_format
+from dtvqa_plugin.utils.files import explained
 
 PAPER_SUBSETS = ("DTScene", "DTNutrCap", "DTTabShot")
 """What the paper tuned on (section 4): DTProdCap's generated pairs mix languages."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from dtvqa_plugin.data.annotations import (
+from dtvqa_plugin.benchmark.annotations import (
     Problem,
     TrainRecord,
     parse_conversation,
@@ -27,8 +27,8 @@ from dtvqa_plugin.data.annotations import (
     record_keys,
     record_stem,
 )
-from dtvqa_plugin.data.store import explained
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import explained
 
 _CHUNK = 1 << 18
 _SHOWN_PROBLEMS = 3

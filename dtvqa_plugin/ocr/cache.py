@@ -11,8 +11,8 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dtvqa_plugin.home import default_home
 from dtvqa_plugin.ocr.boxes import TextBox
+from dtvqa_plugin.utils.environment import default_home
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

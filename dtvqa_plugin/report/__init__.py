@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dtvqa_plugin.report.reading import read_run, read_runs
-from dtvqa_plugin.report.references import References
-from dtvqa_plugin.report.runs import Run, RunError, ScoredAnswer
-from dtvqa_plugin.report.signature import Signature, parse_signature
+from dtvqa_plugin.runs.reading import read_run, read_runs
+from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.runs.run import Run, RunError, ScoredAnswer
+from dtvqa_plugin.runs.signature import Signature, parse_signature
 
 __all__ = [
     "References",

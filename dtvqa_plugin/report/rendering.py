@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dtvqa_plugin.output import counted, plain
-from dtvqa_plugin.report.audits import Audit, LeakagePart, VerbosityBin
-from dtvqa_plugin.report.bootstrap import OVERALL, Interval
-from dtvqa_plugin.report.comparison import Comparison, PartDifference
-from dtvqa_plugin.report.formats import METRICS
-from dtvqa_plugin.report.power import Detectable
-from dtvqa_plugin.report.runs import Run
-from dtvqa_plugin.report.tables import HEADINGS, ResultTable, Row
+from dtvqa_plugin.analysis.audits import Audit, LeakagePart, VerbosityBin
+from dtvqa_plugin.analysis.bootstrap import OVERALL, Interval
+from dtvqa_plugin.analysis.comparison import Comparison, PartDifference
+from dtvqa_plugin.analysis.power import Detectable
+from dtvqa_plugin.analysis.tables import HEADINGS, ResultTable, Row
+from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.text import counted, plain
 
 NO_FIGURE = "–"
 

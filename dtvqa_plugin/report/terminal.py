@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dtvqa_plugin.output import plain
-from dtvqa_plugin.report.audits import Audit, LeakagePart
-from dtvqa_plugin.report.bootstrap import OVERALL
-from dtvqa_plugin.report.comparison import Comparison
-from dtvqa_plugin.report.formats import METRICS
-from dtvqa_plugin.report.power import Detectable
+from dtvqa_plugin.analysis.audits import Audit, LeakagePart
+from dtvqa_plugin.analysis.bootstrap import OVERALL
+from dtvqa_plugin.analysis.comparison import Comparison
+from dtvqa_plugin.analysis.power import Detectable
+from dtvqa_plugin.analysis.tables import HEADINGS, ResultTable, Row
+from dtvqa_plugin.predictions.kinds import METRICS
 from dtvqa_plugin.report.rendering import (
     DIFFERENCE_HEADER,
     FINDING_HEADER,
@@ -34,7 +34,7 @@ from dtvqa_plugin.report.rendering import (
     verbosity_cells,
     with_bounds,
 )
-from dtvqa_plugin.report.tables import HEADINGS, ResultTable, Row
+from dtvqa_plugin.utils.text import plain
 
 _FIGURE_WIDTH = 14
 _NAME_WIDTH = 34

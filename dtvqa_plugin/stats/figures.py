@@ -8,10 +8,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dtvqa_plugin.output import counted, written
 from dtvqa_plugin.stats.fonts import FALLBACK, Face, choose_face
 from dtvqa_plugin.stats.measures import OVERALL
 from dtvqa_plugin.stats.words import stop_words
+from dtvqa_plugin.utils.files import written
+from dtvqa_plugin.utils.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

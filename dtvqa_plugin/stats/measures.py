@@ -9,14 +9,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin import __version__
+from dtvqa_plugin._version import __version__
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record, data_signature, records
-from dtvqa_plugin.data.images import open_image
-from dtvqa_plugin.data.splits import split_store
-from dtvqa_plugin.data.store import Store
+from dtvqa_plugin.data.splits.reading import split_store
+from dtvqa_plugin.data.store.store import Store
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.stats.words import words_of
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.utils.images import open_image
 
 OVERALL = "overall"
 _EXIF_ORIENTATION = 0x0112

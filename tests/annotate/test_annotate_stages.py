@@ -26,7 +26,7 @@ from dtvqa_plugin.annotate.textonly import ask_without_images, text_only_answers
 from dtvqa_plugin.annotate.variants import propose
 from dtvqa_plugin.cli import cli
 from dtvqa_plugin.data import data_signature, load_split, read_test
-from dtvqa_plugin.data.custom import read_custom
+from dtvqa_plugin.data.splits.custom import read_custom
 from dtvqa_plugin.errors import DataError
 
 LIMITS = Check.model_validate({})

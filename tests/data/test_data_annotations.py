@@ -13,9 +13,9 @@ from data_releases import sound_record as record
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dtvqa_plugin.benchmark.annotations import parse_test, parse_train
+from dtvqa_plugin.benchmark.release import COMBINED_TEST, FILES, TEST_FILES
 from dtvqa_plugin.data import Record, read_test, read_train
-from dtvqa_plugin.data.annotations import parse_test, parse_train
-from dtvqa_plugin.data.released import COMBINED_TEST, FILES, TEST_FILES
 from dtvqa_plugin.errors import DataError
 
 IMAGE = "./image/DTScene/val/a.jpg"

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from data_releases import conversation, make_test_release, make_zip, png, tree, write_json
 
-from dtvqa_plugin.data import sources
-from dtvqa_plugin.data.importing import import_release
-from dtvqa_plugin.data.sources import MAX_IMAGE_BYTES, MemberError, MemberSource, ZipSource
+from dtvqa_plugin.data.archives import sources
+from dtvqa_plugin.data.archives.sources import MAX_IMAGE_BYTES, MemberError, MemberSource, ZipSource
+from dtvqa_plugin.data.transfer.import_release import import_release
 from dtvqa_plugin.errors import DataError
 
 GOOD = "image/DTScene/test/0.png"

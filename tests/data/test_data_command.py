@@ -9,7 +9,7 @@ import pytest
 from data_releases import conversation, make_test_release, sound_record, write_json
 
 from dtvqa_plugin.cli import main
-from dtvqa_plugin.data.importing import import_release
+from dtvqa_plugin.data.transfer.import_release import import_release
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from dtvqa_plugin.data.images import MAX_PIXELS, check_image, load_rgb
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.images import MAX_PIXELS, check_image, load_rgb
 
 RED, WHITE, HALF = (255, 0, 0), (255, 255, 255), (255, 127, 127)
 SIZE = (6, 4)

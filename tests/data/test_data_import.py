@@ -26,7 +26,7 @@ from data_releases import (
 )
 
 from dtvqa_plugin.data import Store, load_split, read_split
-from dtvqa_plugin.data.importing import ImportReport, import_release
+from dtvqa_plugin.data.transfer.import_release import ImportReport, import_release
 from dtvqa_plugin.errors import DataError
 
 
@@ -367,7 +367,7 @@ class TestBadInput:
 STALL = """
 import sys, time
 from pathlib import Path
-from dtvqa_plugin.data.importing import import_release
+from dtvqa_plugin.data.transfer.import_release import import_release
 
 def stall(done, total):
     if done >= int(sys.argv[2]):

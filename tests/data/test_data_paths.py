@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dtvqa_plugin.benchmark.image_paths import EscapingPathError, UnsafePathError, image_key
 from dtvqa_plugin.data import Store
-from dtvqa_plugin.data.paths import EscapingPathError, UnsafePathError, image_key
 from dtvqa_plugin.errors import DataError
 
 

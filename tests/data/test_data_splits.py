@@ -28,7 +28,7 @@ from dtvqa_plugin.data import (
     read_split,
     records,
 )
-from dtvqa_plugin.data.importing import import_release
+from dtvqa_plugin.data.transfer.import_release import import_release
 from dtvqa_plugin.errors import DataError
 
 

@@ -14,10 +14,10 @@ from typing import TypedDict
 import numpy as np
 import pytest
 from PIL import Image
+from sample_art.fonts import FACES, PACKAGES, FontBook, MissingFontsError
+from sample_art.page import Page
 
 from dtvqa_plugin.data import make_sample
-from dtvqa_plugin.data._sample_art.fonts import FACES, PACKAGES, FontBook, MissingFontsError
-from dtvqa_plugin.data._sample_art.page import Page
 
 SAMPLE = Path(make_sample.__file__).parent / "sample"
 SUBSETS = ("MiniScene", "MiniNutrCap", "MiniProdCap", "MiniTabShot")

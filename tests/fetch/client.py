@@ -8,8 +8,8 @@ import resource
 import sys
 from pathlib import Path
 
-from dtvqa_plugin.data.fetch import fetch_release
-from dtvqa_plugin.data.hub import Patience
+from dtvqa_plugin.data.hub.client import Patience
+from dtvqa_plugin.data.transfer.fetch import fetch_release
 from dtvqa_plugin.errors import DTVQAError
 
 

@@ -14,7 +14,7 @@ from loopback_hub import LoopbackHub
 from remote_releases import SUBSETS, TRAIN_FILES, picture
 
 from dtvqa_plugin.data import Store, load_split
-from dtvqa_plugin.data.parquet import to_parquet
+from dtvqa_plugin.data.transfer.export_parquet import to_parquet
 from dtvqa_plugin.errors import DataError
 
 NOWHERE = "http://127.0.0.1:9"
@@ -132,7 +132,7 @@ class TestRefused:
 MEMORY = """
 import sys
 from pathlib import Path
-from dtvqa_plugin.data.parquet import to_parquet
+from dtvqa_plugin.data.transfer.export_parquet import to_parquet
 to_parquet(sys.argv[1], subsets=["DTScene"])
 print(int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) // 1024)
 """

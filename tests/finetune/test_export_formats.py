@@ -18,9 +18,9 @@ from finetune_release import (
 )
 from PIL import Image
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION, PROMPTS
 from dtvqa_plugin.data import read_train
 from dtvqa_plugin.finetune import FORMATS, ExportOptions, export
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION, PROMPTS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -24,12 +24,12 @@ from finetune_release import (
 )
 from PIL import Image, ImageOps
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.cli import cli
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.finetune import FORMATS, ExportOptions, audit, export
 from dtvqa_plugin.finetune.audit import normalised
 from dtvqa_plugin.finetune.leakage import MAX_BITS, Bits, fingerprint
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION
 
 VICTIM = "image/DTScene/test/dtscene-0001.jpg"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dtvqa_plugin.benchmark.annotations import parse_list
 from dtvqa_plugin.data import read_train
-from dtvqa_plugin.data.annotations import parse_list
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.finetune import source
 from dtvqa_plugin.finetune.source import ListReader, TrainSource

@@ -20,9 +20,9 @@ pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa
 from lmms_host import CommandRun, command, scores_of
 from reference_scorer import slow_score
 
+from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.data import records
 from dtvqa_plugin.metrics import prepare
-from dtvqa_plugin.prompts import get_prompt
 
 MINI = ("dtvqa_mini", "dtvqa_mini_prompted")
 KEYS = ("anls", "acc", "accanls")

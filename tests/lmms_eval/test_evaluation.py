@@ -21,10 +21,10 @@ from PIL import Image
 from reference_scorer import slow_score
 from released_layout import SIZES, answers_of, make_release
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
+from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.data import records
 from dtvqa_plugin.metrics import prepare
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION
-from dtvqa_plugin.subsets import SUBSETS
 
 PAPER_KEYS = ("accanls", "anls", "acc")
 

@@ -15,7 +15,7 @@ import lmms_eval.models
 from lmms_eval.tasks import TaskManager
 
 from dtvqa_plugin.hosts.lmms_eval import plugin
-from dtvqa_plugin.task_paths import task_configs_dir
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
 
 GROUPS = ("dtvqa", "dtvqa_prompted", "dtvqa_blind", "dtvqa_val")
 HOST_TASK = "mme"
@@ -65,7 +65,7 @@ def test_when_our_tasks_cannot_be_added_the_host_goes_on_with_one_warning(
     def broken(host: str) -> Path:
         raise fault
 
-    monkeypatch.setattr("dtvqa_plugin.task_paths.task_configs_dir", broken)
+    monkeypatch.setattr("dtvqa_plugin.hosts.task_configs.task_configs_dir", broken)
     with caplog.at_level(logging.WARNING, "dtvqa_plugin"):
         manager = TaskManager()
     assert HOST_TASK in manager.all_tasks

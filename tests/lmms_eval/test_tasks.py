@@ -16,10 +16,10 @@ from lmms_host import task_manager
 from PIL import Image
 from released_layout import SIZES, make_release
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION, PROMPTS, identify_prompt, prompt_for
+from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.hosts.lmms_eval import lazy
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION, PROMPTS, identify_prompt, prompt_for
-from dtvqa_plugin.subsets import SUBSETS
+from dtvqa_plugin.hosts.lmms_eval import task_values
 
 QUESTION = "What does label 0 of DTScene say?"
 
@@ -145,7 +145,7 @@ def test_the_instruction_is_the_papers_to_the_last_blank() -> None:
 
 def test_an_unknown_lazy_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'tables__test'"):
-        getattr(lazy, "tables__test")  # noqa: B009  (getattr is what the host calls)
+        getattr(task_values, "tables__test")  # noqa: B009  (getattr is what the host calls)
 
 
 def test_without_data_the_task_stops_with_the_cure(
@@ -184,14 +184,14 @@ def test_a_changed_image_or_answer_changes_the_tables_name(
     release = tmp_path / "DT-VQA"
     shutil.copytree(small_release, release, ignore=shutil.ignore_patterns("tables"))
     monkeypatch.setenv("DTVQA_HOME", str(release))
-    first = lazy.table("test", "DTScene")
-    assert lazy.table("test", "DTScene") == first
+    first = task_values.table("test", "DTScene")
+    assert task_values.table("test", "DTScene") == first
     image = release / "image/DTScene/test/0.png"
     image.write_bytes(image.read_bytes() + b"\0")
-    second = lazy.table("test", "DTScene")
+    second = task_values.table("test", "DTScene")
     annotations = release / "test/DTScene.json"
     annotations.write_text(annotations.read_text().replace("Word0", "Wort0"))
-    assert len({first, second, lazy.table("test", "DTScene")}) == 3
+    assert len({first, second, task_values.table("test", "DTScene")}) == 3
 
 
 def test_a_read_only_store_is_enough(
@@ -199,16 +199,16 @@ def test_a_read_only_store_is_enough(
 ) -> None:
     monkeypatch.setenv("DTVQA_HOME", str(small_release))
     cache = tmp_path / "cache"
-    monkeypatch.setattr(lazy, "user_cache", lambda: cache)
+    monkeypatch.setattr(task_values, "user_cache", lambda: cache)
     closed = [small_release]  # root may write anywhere: os.access is told what it may not
     monkeypatch.setattr(
         "os.access", lambda path, mode: not any(Path(path).is_relative_to(home) for home in closed)
     )
-    folder = Path(lazy.table("test", "DTScene"))
+    folder = Path(task_values.table("test", "DTScene"))
     assert (folder / "dataset_dict.json").is_file()
     # The same place in every run: the host's response cache has the path in its keys.
     assert folder.parent == cache / "tables"
     closed.append(cache)
-    temporary = Path(lazy.table("test", "DTScene"))
+    temporary = Path(task_values.table("test", "DTScene"))
     assert (temporary / "dataset_dict.json").is_file()
     assert not any(temporary.is_relative_to(home) for home in closed)

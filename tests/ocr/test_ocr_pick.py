@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ocr_sheets import sheet, table
 
+from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.ocr import TextBox
 from dtvqa_plugin.ocr.pick import pick_answer
-from dtvqa_plugin.prompts import PROMPTS
 
 MEDALS = table(
     ("rank", "nation", "gold", "silver", "bronze", "total"),

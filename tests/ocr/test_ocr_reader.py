@@ -15,11 +15,11 @@ from PIL import Image
 
 pytest.importorskip("rapidocr")
 
+from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics import score_corpus
 from dtvqa_plugin.ocr import OCRReader
 from dtvqa_plugin.ocr.engine import OCREngine, default_threads, rgb_pixels
-from dtvqa_plugin.prompts import PROMPTS
 
 TABLE = draw(
     "Team|Wins|Losses",

@@ -10,7 +10,7 @@ import pytest
 from page_runs import large_runs, noise_jpeg, sample_runs
 from page_tools import Made, Pages, make
 
-from dtvqa_plugin.data.splits import split_store
+from dtvqa_plugin.data.splits.reading import split_store
 from dtvqa_plugin.report.html.document import questions
 from dtvqa_plugin.report.html.pictures import BUDGET, Picture, pictures, thumbnail
 

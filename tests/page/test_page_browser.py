@@ -16,7 +16,7 @@ from page_runs import HOSTILE, SAMPLE, sample_runs, skilled, write_run
 from page_tools import Made, Opened, Pages, make
 from released_layout import make_release
 
-from dtvqa_plugin.data.splits import split_store
+from dtvqa_plugin.data.splits.reading import split_store
 from dtvqa_plugin.report import References, read_run
 from dtvqa_plugin.report.html.document import questions
 from dtvqa_plugin.report.html.page import LIMIT

@@ -17,8 +17,10 @@ from page_runs import HOSTILE, SAMPLE, noise_jpeg, sample_runs, skilled, write_r
 from PIL import Image
 from released_layout import make_release
 
-from dtvqa_plugin.cli.page import report
-from dtvqa_plugin.data.store import Store
+from dtvqa_plugin.analysis.published import published_rows
+from dtvqa_plugin.analysis.tables import result_tables
+from dtvqa_plugin.cli.report import report
+from dtvqa_plugin.data.store.store import Store
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.report import References, Run, RunError, read_run
 from dtvqa_plugin.report.html.document import (
@@ -31,9 +33,7 @@ from dtvqa_plugin.report.html.document import (
 )
 from dtvqa_plugin.report.html.page import as_json, render_page, write_page
 from dtvqa_plugin.report.html.pictures import LARGEST, STEPS, Picture, pictures, thumbnail
-from dtvqa_plugin.report.published import published_rows
-from dtvqa_plugin.report.runs import TEXT_KEPT, score_answer
-from dtvqa_plugin.report.tables import result_tables
+from dtvqa_plugin.runs.run import TEXT_KEPT, score_answer
 
 FAST = Sampling(resamples=200)
 

@@ -7,14 +7,14 @@ import time
 import numpy as np
 import pytest
 
-from dtvqa_plugin.report.bootstrap import (
+from dtvqa_plugin.analysis.bootstrap import (
     OVERALL,
     Design,
     Floats,
     bootstrap_means,
     intervals,
 )
-from dtvqa_plugin.report.power import clustered_error
+from dtvqa_plugin.analysis.power import clustered_error
 
 
 def one_subset(images: list[int]) -> Design:

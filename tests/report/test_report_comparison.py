@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from report_runs import SAMPLE, plain_run, write_lines
 
+from dtvqa_plugin.analysis.comparison import compare, prompt_pairs
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.report import RunError, read_run, read_runs
-from dtvqa_plugin.report.comparison import compare, prompt_pairs
 
 
 def misses(record: Record) -> str:

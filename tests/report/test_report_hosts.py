@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from report_runs import SAMPLE
 
+from dtvqa_plugin.analysis.audits import audit, leakage
+from dtvqa_plugin.analysis.comparison import compare, prompt_pairs
 from dtvqa_plugin.report import Run, read_run, read_runs
-from dtvqa_plugin.report.audits import audit, leakage
-from dtvqa_plugin.report.comparison import compare, prompt_pairs
 
 pytestmark = pytest.mark.slow
 

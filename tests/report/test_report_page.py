@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 from report_runs import SAMPLE
 
-from dtvqa_plugin.cli.page import report
+from dtvqa_plugin.cli.report import report
 from dtvqa_plugin.report import read_runs
 from dtvqa_plugin.report.html import page_document
 from dtvqa_plugin.report.html.document import Sampling

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dtvqa_plugin.data.prediction_files import iter_records, read_predictions
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.predictions.reader import iter_records, read_predictions
 
 TEXTS = [
     *("N/A", "None", "nan", "NULL", "#N/A", "", " ", "  leading", "trailing \t"),

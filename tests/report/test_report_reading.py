@@ -12,8 +12,8 @@ from report_runs import BY_ID, SAMPLE, dump, first_answer, plain_run, write_line
 
 from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.predictions.kinds import Kind, sniff
 from dtvqa_plugin.report import References, Run, RunError, read_run, read_runs
-from dtvqa_plugin.report.formats import Kind, sniff
 
 LAST = len(SAMPLE) - 1
 

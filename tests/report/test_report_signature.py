@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtvqa_plugin.report.signature import SAMPLE, Signature, parse_signature
+from dtvqa_plugin.runs.signature import SAMPLE, Signature, parse_signature
 
 FIELDS: dict[str, Any] = {
     "version": "0.1.0",

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from test_report_bootstrap import one_subset
 
-from dtvqa_plugin.report.bootstrap import OVERALL, Design, Floats
-from dtvqa_plugin.report.power import (
+from dtvqa_plugin.analysis.bootstrap import OVERALL, Design, Floats
+from dtvqa_plugin.analysis.power import (
     assumed,
     clustered_error,
     design_effect,
     detectable_difference,
 )
-from dtvqa_plugin.report.significance import holm, signflip_p
+from dtvqa_plugin.analysis.significance import holm, signflip_p
 
 PAIRS = [image for image in range(120) for _ in range(2)]
 

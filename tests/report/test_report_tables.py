@@ -15,11 +15,12 @@ import pytest
 from report_runs import SAMPLE, dump, plain_run
 from rich.console import Console
 
+from dtvqa_plugin.analysis.published import published_rows
+from dtvqa_plugin.analysis.tables import ResultTable, result_tables
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.report import parse_signature, read_run
 from dtvqa_plugin.report.html.document import page_document
-from dtvqa_plugin.report.published import published_rows
 from dtvqa_plugin.report.rendering import (
     escape_latex,
     escape_markdown,
@@ -30,7 +31,6 @@ from dtvqa_plugin.report.rendering import (
     to_latex,
     to_markdown,
 )
-from dtvqa_plugin.report.tables import ResultTable, result_tables
 from dtvqa_plugin.report.terminal import print_tables
 
 GOLDEN = Path(__file__).parent / "golden"

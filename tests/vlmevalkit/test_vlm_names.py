@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.errors import HostError
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS, get_entry, looks_like_ours
-from dtvqa_plugin.subsets import SUBSETS
-from dtvqa_plugin.task_paths import task_configs_dir
 
 CONFIGS = task_configs_dir("vlmevalkit")
 

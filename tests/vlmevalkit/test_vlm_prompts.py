@@ -19,10 +19,10 @@ pytest.importorskip("vlmeval")
 import vlmeval.vlm
 from vlmeval.inference import infer_data_job
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.hosts.vlmevalkit import register
 from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION
 
 register()
 

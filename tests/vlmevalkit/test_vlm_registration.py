@@ -21,14 +21,14 @@ from released_layout import SIZES
 from vlm_host import command
 from vlm_release import write_release
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS
 from dtvqa_plugin.data import sample_dir
-from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit import register
 from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset, DTVQANativeDataset
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS
+from dtvqa_plugin.utils.images import load_rgb
 
 BEFORE = {
     "classes": list(vlmeval.dataset.DATASET_CLASSES),

@@ -30,10 +30,10 @@ from vlm_host import (
     write_config,
 )
 
+from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.data import records
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
-from dtvqa_plugin.prompts import PAPER_INSTRUCTION
-from dtvqa_plugin.task_paths import task_configs_dir
 
 HOST = need_host()
 MODELS = (sys.executable, str(Path(__file__).with_name("host_models.py")))

@@ -31,14 +31,14 @@ from vlm_release import write_release
 from vlmeval.inference import infer_data_job
 from vlmeval.smp import dump
 
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import records
-from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.hosts.lmms_eval.task import process_results
 from dtvqa_plugin.hosts.vlmevalkit import register
 from dtvqa_plugin.hosts.vlmevalkit.dataset import DTVQADataset
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
 from dtvqa_plugin.metrics import prepare
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.utils.images import load_rgb
 
 register()
 

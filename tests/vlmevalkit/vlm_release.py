@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from dtvqa_plugin.subsets import SUBSETS
+from dtvqa_plugin.benchmark.subsets import SUBSETS
 
 
 def write_release(folder: Path, questions: Iterable[Sequence[str]]) -> Path:

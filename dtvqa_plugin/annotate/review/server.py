@@ -18,8 +18,8 @@ from dtvqa_plugin.annotate.journal import Entry
 from dtvqa_plugin.annotate.project import Project
 from dtvqa_plugin.annotate.review.queue import FILTERS, Queue, View
 from dtvqa_plugin.annotate.text import TextReader
-from dtvqa_plugin.data.images import load_rgb
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.utils.images import load_rgb
 
 logger = logging.getLogger(__name__)
 

@@ -62,7 +62,7 @@ def _with_our_tasks(original: Callable[..., Any]) -> Callable[..., Any]:
         self: Any, include_path: str | list[str] | None = None, include_defaults: bool = True
     ) -> Any:
         try:
-            from dtvqa_plugin.task_paths import task_configs_dir
+            from dtvqa_plugin.hosts.task_configs import task_configs_dir
 
             ours = task_configs_dir("lmms_eval")
             paths = [include_path] if isinstance(include_path, str) else list(include_path or [])

@@ -13,9 +13,9 @@ from typing import Any
 
 from PIL import Image
 
-from dtvqa_plugin.data.images import load_rgb
-from dtvqa_plugin.hosts.common import failed_output, score_output, unanswered_message
-from dtvqa_plugin.prompts import get_prompt
+from dtvqa_plugin.benchmark.prompts import get_prompt
+from dtvqa_plugin.predictions.record import failed_output, score_output, unanswered_message
+from dtvqa_plugin.utils.images import load_rgb
 
 logger = logging.getLogger("dtvqa_plugin")
 

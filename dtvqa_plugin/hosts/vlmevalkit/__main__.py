@@ -6,7 +6,7 @@ import sys
 
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.hosts.vlmevalkit.launcher import run_host
-from dtvqa_plugin.output import visible
+from dtvqa_plugin.utils.text import visible
 
 if __name__ == "__main__":
     try:

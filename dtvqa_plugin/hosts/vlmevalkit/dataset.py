@@ -18,10 +18,10 @@ import pandas
 from tabulate import tabulate
 from vlmeval.dataset.image_base import ImageBaseDataset
 
-from dtvqa_plugin import __version__
+from dtvqa_plugin._version import __version__
+from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.data import data_signature, load_split, read_split
-from dtvqa_plugin.data.prediction_files import read_predictions
-from dtvqa_plugin.data.splits import benchmark_title
+from dtvqa_plugin.data.splits.reading import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
     HEADINGS,
@@ -30,7 +30,6 @@ from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
     Evaluation,
     Joined,
     evaluate,
-    file_sha256,
     join,
     write_results,
 )
@@ -38,7 +37,8 @@ from dtvqa_plugin.hosts.vlmevalkit.host import Host, need_host
 from dtvqa_plugin.hosts.vlmevalkit.images import path_for_model
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS, DatasetEntry, get_entry
 from dtvqa_plugin.metrics import DEFAULT_TAU, is_failure
-from dtvqa_plugin.prompts import get_prompt
+from dtvqa_plugin.predictions.reader import read_predictions
+from dtvqa_plugin.utils.files import file_sha256
 
 logger = logging.getLogger("dtvqa_plugin")
 

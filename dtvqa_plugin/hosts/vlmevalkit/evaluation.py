@@ -6,7 +6,6 @@ was odd about the file is counted and told.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.data.prediction_files import PredictionRow, PredictionTable
-from dtvqa_plugin.hosts.common import failed_output, score_output, unanswered_message
-from dtvqa_plugin.output import written
-from dtvqa_plugin.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.predictions.reader import PredictionRow, PredictionTable
+from dtvqa_plugin.predictions.record import failed_output, score_output, unanswered_message
+from dtvqa_plugin.utils.files import written
 
 OVERALL = "Overall"
 METRICS = ("accanls", "anls", "acc")
@@ -232,12 +231,3 @@ def write_results(
         with written(path) as partial:
             partial.write_text(content, encoding="utf-8")
     return details, overview
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
-    digest = hashlib.sha256()
-    with path.open("rb") as handle:
-        while block := handle.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -11,9 +11,9 @@ import hashlib
 import uuid
 from pathlib import Path
 
-from dtvqa_plugin.data.images import load_rgb, open_image
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.home import default_home
+from dtvqa_plugin.utils.environment import default_home
+from dtvqa_plugin.utils.images import load_rgb, open_image
 
 _ORIENTATION = 0x0112
 _UPRIGHT = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.errors import HostError
-from dtvqa_plugin.subsets import SUBSETS
 
 DATASET_CLASS = "DTVQADataset"
 NATIVE_CLASS = "DTVQANativeDataset"
@@ -16,7 +16,7 @@ NATIVE_PROMPT = "native"
 
 @dataclass(frozen=True, slots=True)
 class DatasetEntry:
-    """One dataset name: ``prompt`` is a name of `dtvqa_plugin.prompts`, or ``NATIVE_PROMPT``."""
+    """One dataset name; ``prompt`` is a name of `benchmark.prompts` or ``NATIVE_PROMPT``."""
 
     name: str
     split: str

@@ -92,7 +92,7 @@ def _is_prediction_file(path: object) -> bool:
 def _exact_frame(path: Path) -> Any:
     import pandas
 
-    from dtvqa_plugin.data.prediction_files import read_predictions
+    from dtvqa_plugin.predictions.reader import read_predictions
 
     rows = read_predictions(path).rows
     return pandas.DataFrame(

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from dtvqa_plugin import __version__
+from dtvqa_plugin._version import __version__
+from dtvqa_plugin.analysis.audits import BOUNDS, Audit
+from dtvqa_plugin.analysis.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED
+from dtvqa_plugin.analysis.comparison import Comparison, compare
+from dtvqa_plugin.analysis.published import PublishedRow
+from dtvqa_plugin.analysis.tables import HEADINGS, PERCENT, Row, result_tables
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.report.audits import BOUNDS, Audit
-from dtvqa_plugin.report.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED
-from dtvqa_plugin.report.comparison import Comparison, compare
-from dtvqa_plugin.report.formats import METRICS
+from dtvqa_plugin.predictions.kinds import METRICS
 from dtvqa_plugin.report.html import edits
 from dtvqa_plugin.report.html.pictures import Picture
-from dtvqa_plugin.report.published import PublishedRow
-from dtvqa_plugin.report.references import PART_ORDER
-from dtvqa_plugin.report.runs import TEXT_KEPT, Run, RunError, ScoredAnswer
-from dtvqa_plugin.report.tables import HEADINGS, PERCENT, Row, result_tables
+from dtvqa_plugin.runs.references import PART_ORDER
+from dtvqa_plugin.runs.run import TEXT_KEPT, Run, RunError, ScoredAnswer
 
 MAX_RUNS = 4
 LETTERS = "ABCD"

@@ -18,8 +18,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from dtvqa_plugin.output import plain, written
 from dtvqa_plugin.report.html.pictures import Picture
+from dtvqa_plugin.utils.files import written
+from dtvqa_plugin.utils.text import plain
 
 SCRIPTS = ("dom.js", "charts.js", "summary.js", "filters.js", "cards.js", "list.js", "main.js")
 

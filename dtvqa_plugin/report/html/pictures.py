@@ -13,9 +13,9 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from dtvqa_plugin.data.images import load_rgb, open_image
-from dtvqa_plugin.data.store import Store
+from dtvqa_plugin.data.store.store import Store
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.images import load_rgb, open_image
 
 BUDGET = 17_000_000
 """Bytes that all thumbnails of a page may take as JPEG; base64 makes a third more of them."""

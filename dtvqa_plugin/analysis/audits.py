@@ -1,0 +1,342 @@
+"""Audits of a run, ours and under names of their own: what the paper's figures do not show.
+
+Acc asks only that a reference answer stands somewhere in the output, so it does not punish length;
+AccANLS takes Acc where it is 1. These counts say how far a figure rests on that, and what else the
+outputs are like. None of them changes a score.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dtvqa_plugin.analysis.bootstrap import OVERALL
+from dtvqa_plugin.data import Record
+from dtvqa_plugin.runs.run import Run, RunError, ScoredAnswer
+
+BOUNDS = (1.5, 4.0, 16.0)
+"""Length of the output over that of the matched answer: the edges of the verbosity bins."""
+
+VERBOSE_SHARE = 0.1
+"""A warning is due when a larger share of hits comes from outputs beyond the last bound."""
+
+_AROUND = 20
+
+MAX_PHRASE_WORDS = 10
+MAX_PHRASE_LENGTH = 80
+"""The paper's prompt asks for a word or phrase. All but one of the 1,200 test questions have
+references of at most 10 words, and longer outputs are explanations or dumps."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerbosityBin:
+    """Acc hits whose length ratio is in (``above``, ``up_to``]; ``up_to`` None: no upper bound.
+
+    ``accanls_up_to`` and ``acc_up_to`` (0-1) are the scores over all questions if hits beyond
+    ``up_to`` did not count: Acc 0 and AccANLS what ANLS gives.
+    """
+
+    above: float
+    up_to: float | None
+    hits: int
+    share: float
+    acc_up_to: float
+    accanls_up_to: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verbosity:
+    """Where a run's Acc hits come from, by length; ``warn`` as ``VERBOSE_SHARE`` says."""
+
+    hits: int
+    bins: tuple[VerbosityBin, ...]
+
+    @property
+    def over_last(self) -> float:
+        """Share of the hits from outputs beyond the last bound; 0 without hits."""
+        return self.bins[-1].share
+
+    @property
+    def warn(self) -> bool:
+        """Whether the run's Acc and AccANLS rest on long outputs."""
+        return self.over_last > VERBOSE_SHARE
+
+    def warning(self) -> str | None:
+        """The sentence that belongs under a table, None if none is due."""
+        if not self.warn:
+            return None
+        without = self.bins[-2].accanls_up_to * 100
+        return (
+            f"{self.over_last:.0%} of the Acc hits come from outputs over {BOUNDS[-1]:g} times "
+            f"as long as the answer; without them AccANLS is {without:.1f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How many outputs show something, and which; ``of`` is the number that could."""
+
+    name: str
+    meaning: str
+    of: int
+    question_ids: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of outputs found."""
+        return len(self.question_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryHit:
+    """An Acc hit inside a longer word or number: ``shown`` is the output around the answer."""
+
+    question_id: str
+    answer: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All audits of one run. ``boundary_hits`` has one entry for each question of ``boundary``."""
+
+    verbosity: Verbosity
+    boundary: Finding
+    boundary_hits: tuple[BoundaryHit, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """The boundary audit and the counts, in the order in which they are shown."""
+        return (self.boundary, *self.findings)
+
+
+def audit(run: Run) -> Audit:
+    """Audit a run."""
+    hits = [answer for answer in run.answers if answer.acc > 0]
+    inside = tuple(_boundary_hit(answer) for answer in hits if not answer.acc_word)
+    boundary = Finding(
+        "boundary",
+        "Acc hits inside a longer word or number (0g in 10g)",
+        len(hits),
+        tuple(hit.question_id for hit in inside),
+    )
+    return Audit(verbosity(run.answers), boundary, inside, tuple(_findings(run)))
+
+
+def _boundary_hit(answer: ScoredAnswer) -> BoundaryHit:
+    """The output around its matched answer, lower-cased as both are when compared."""
+    matched, text = answer.matched_answer or "", answer.text.lower()
+    start = text.find(matched.lower())
+    if start < 0:  # beyond the part of the text that is kept
+        return BoundaryHit(answer.question_id, matched, "")
+    first, last = max(0, start - _AROUND), start + len(matched) + _AROUND
+    shown = ("…" if first else "") + text[first:last] + ("…" if last < answer.length else "")
+    return BoundaryHit(answer.question_id, matched, shown)
+
+
+# --- verbosity --------------------------------------------------------------------------------
+
+
+def verbosity(answers: Sequence[ScoredAnswer]) -> Verbosity:
+    """Bin the Acc hits by length ratio and score again with each bound."""
+    hits = [answer for answer in answers if answer.acc > 0]
+    edges: list[tuple[float, float | None]] = list(zip((0.0, *BOUNDS[:-1]), BOUNDS, strict=True))
+    bins = [_bin(answers, hits, above, up_to) for above, up_to in [*edges, (BOUNDS[-1], None)]]
+    return Verbosity(len(hits), tuple(bins))
+
+
+def _bin(
+    answers: Sequence[ScoredAnswer],
+    hits: Sequence[ScoredAnswer],
+    above: float,
+    up_to: float | None,
+) -> VerbosityBin:
+    limit = float("inf") if up_to is None else up_to
+    inside = sum(above < (hit.length_ratio or 0.0) <= limit for hit in hits)
+    counted = [answer.acc > 0 and (answer.length_ratio or 0.0) <= limit for answer in answers]
+    acc = sum(1.0 if ok else 0.0 for ok in counted)
+    accanls = sum(1.0 if ok else answer.anls for ok, answer in zip(counted, answers, strict=True))
+    return VerbosityBin(
+        above=above,
+        up_to=up_to,
+        hits=inside,
+        share=inside / len(hits) if hits else 0.0,
+        acc_up_to=acc / len(answers),
+        accanls_up_to=accanls / len(answers),
+    )
+
+
+# --- counts -----------------------------------------------------------------------------------
+
+_REFUSAL = re.compile(
+    r"\b(?:i(?:'|’)?m|i am) (?:sorry|unable|not able)\b"
+    r"|\b(?:i|we) (?:cannot|can(?:'|’)t|can not|could not|couldn(?:'|’)t) "
+    r"(?:\w+ )?(?:answer|assist|help|see|read|view|determine|provide|identify|find|make out)"
+    r"|\bas an ai\b|\bunanswerable\b"
+    r"|\bnot (?:possible|able) to (?:answer|determine|read|tell)"
+    r"|\b(?:image|picture|text) (?:is|does) (?:too blurry|not legible|illegible|not (?:show|contain"
+    r"|provide|include))"
+    r"|抱歉|无法(?:回答|确定|识别|提供|看清|辨认)|不能(?:回答|确定)|看不清|作为(?:一个)?(?:ai|人工智能)",
+    re.IGNORECASE,
+)
+
+_SCRIPTS = (
+    ("CJK", "Han"),
+    ("HIRAGANA", "Kana"),
+    ("KATAKANA", "Kana"),
+    ("HANGUL", "Hangul"),
+    ("CYRILLIC", "Cyrillic"),
+    ("ARABIC", "Arabic"),
+    ("HEBREW", "Hebrew"),
+    ("GREEK", "Greek"),
+    ("DEVANAGARI", "Devanagari"),
+    ("THAI", "Thai"),
+    ("LATIN", "Latin"),
+)
+
+
+def _findings(run: Run) -> list[Finding]:
+    said = [
+        (record, answer)
+        for record, answer in zip(run.records, run.answers, strict=True)
+        if answer.text
+    ]
+
+    def count(name: str, meaning: str, test: Callable[[Record, ScoredAnswer], bool]) -> Finding:
+        found = tuple(a.question_id for record, a in said if test(record, a))
+        return Finding(name, meaning, len(said), found)
+
+    def state(name: str, meaning: str, test: Callable[[ScoredAnswer], bool]) -> Finding:
+        found = tuple(answer.question_id for answer in run.answers if test(answer))
+        return Finding(name, meaning, len(run.answers), found)
+
+    return [
+        count(
+            "not a phrase",
+            f"more than {MAX_PHRASE_WORDS} words, {MAX_PHRASE_LENGTH} characters or one line, "
+            "where the paper's prompt asks for a word or phrase",
+            lambda record, answer: not is_phrase(answer.text, answer.length),
+        ),
+        count(
+            "repeats the question",
+            "the question's words stand in the output",
+            lambda record, answer: record.question.lower() in answer.text.lower(),
+        ),
+        count(
+            "other script",
+            "mostly letters of a script that neither question nor references use",
+            lambda record, answer: is_other_script(answer.text, record),
+        ),
+        count(
+            "refusal",
+            "the model says that it cannot or will not answer",
+            lambda record, answer: is_refusal(answer.text) and answer.acc == 0,
+        ),
+        state("empty", "the model said nothing", lambda answer: answer.empty),
+        state(
+            "cut off in its reasoning",
+            "the output ends before the reasoning does: more new tokens are needed",
+            lambda answer: answer.truncated,
+        ),
+        state("failed", "the host got no output", lambda answer: answer.failed),
+    ]
+
+
+def is_phrase(text: str, length: int) -> bool:
+    """Whether an output is the word or phrase that the paper's prompt asks for."""
+    return (
+        length <= MAX_PHRASE_LENGTH
+        and len(text.split()) <= MAX_PHRASE_WORDS
+        and len(text.splitlines()) <= 1
+    )
+
+
+def is_refusal(text: str) -> bool:
+    """Whether an output reads like a refusal, in English or Chinese (a heuristic)."""
+    return _REFUSAL.search(text) is not None
+
+
+def main_script(text: str) -> str | None:
+    """The script of most letters of a text (its first 500 characters), None without letters."""
+    counts: dict[str, int] = {}
+    for char in text[:500]:
+        if char.isalpha():
+            script = _script(char)
+            counts[script] = counts.get(script, 0) + 1
+    return max(counts, key=lambda script: counts[script]) if counts else None
+
+
+def _script(char: str) -> str:
+    if char.isascii():
+        return "Latin"
+    name = unicodedata.name(char, "")
+    return next((script for start, script in _SCRIPTS if name.startswith(start)), "other")
+
+
+def is_other_script(text: str, record: Record) -> bool:
+    """Whether an output is mostly in a script that its question and references do not use."""
+    script = main_script(text)
+    if script is None or script == "other":
+        return False
+    around = "".join((record.question, *record.answers))
+    return all(_script(char) != script for char in around if char.isalpha())
+
+
+# --- leakage ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LeakagePart:
+    """One part: scores 0-1 of the blank run, and of the run where the blank one scored nothing.
+
+    ``n`` questions are in both runs; ``needs_reading`` of them got AccANLS 0 from the blank run.
+    """
+
+    part: str
+    n: int
+    blank_anls: float
+    blank_acc: float
+    blank_accanls: float
+    accanls: float
+    needs_reading: int
+    accanls_needs_reading: float | None
+
+
+def leakage(run: Run, blank: Run) -> list[LeakagePart]:
+    """Compare a run with the same model's run over blank images: the score that needs no reading.
+
+    Raises RunError if ``blank`` is not over grey pictures (lmms-eval task ``dtvqa_blind``) as far
+    as is known, or if the runs share no question.
+    """
+    if blank.condition not in ("blind", "unknown"):
+        raise RunError(
+            f"{blank.name}: its condition is {blank.condition!r}, not a run over blank images; "
+            "make one with lmms-eval --tasks dtvqa_blind"
+        )
+    shared = [
+        record.question_id for record in run.records if record.question_id in blank.by_question
+    ]
+    if not shared:
+        raise RunError(f"{run.name} and {blank.name} share no question")
+    seen, unseen = run.only(shared), blank.only(shared)
+    return [_leakage_part(seen, unseen, part) for part in seen.design.parts]
+
+
+def _leakage_part(run: Run, blank: Run, part: str) -> LeakagePart:
+    names = [record.question_id for record in run.records if part in (OVERALL, record.subset)]
+    pairs = [(run.by_question[name], blank.by_question[name]) for name in names]
+    reading = [seen.accanls for seen, unseen in pairs if unseen.accanls == 0]
+    total = len(pairs)
+    return LeakagePart(
+        part=part,
+        n=total,
+        blank_anls=sum(unseen.anls for _, unseen in pairs) / total,
+        blank_acc=sum(unseen.acc for _, unseen in pairs) / total,
+        blank_accanls=sum(unseen.accanls for _, unseen in pairs) / total,
+        accanls=sum(seen.accanls for seen, _ in pairs) / total,
+        needs_reading=len(reading),
+        accanls_needs_reading=sum(reading) / len(reading) if reading else None,
+    )

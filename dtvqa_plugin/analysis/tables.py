@@ -1,0 +1,207 @@
+"""The paper's result table as data: one row a run and condition, figures 0-100 with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dtvqa_plugin.analysis.audits import Audit, audit
+from dtvqa_plugin.analysis.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED, Interval, intervals
+from dtvqa_plugin.analysis.published import PublishedRow
+from dtvqa_plugin.benchmark.release import split_subsets
+from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
+from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.runs.references import PART_ORDER, SAMPLE_SPLIT
+from dtvqa_plugin.runs.run import Run
+
+HEADINGS = {"anls": "ANLS", "acc": "Acc", "accanls": "AccANLS"}
+PERCENT = 100.0
+
+TITLES = {
+    "test": "DT-VQA test",
+    "val": "DT-VQA validation (machine-made questions)",
+    "train": "DT-VQA training (machine-made questions)",
+    SAMPLE_SPLIT: "Embedded sample: not DT-VQA, its figures compare with nothing",
+    CUSTOM_SPLIT: "a set of one's own, not DT-VQA, its figures compare within the set alone",
+}
+
+PARTIAL_MARK = "†"
+VERBOSE_MARK = "‡"
+
+FEW_IMAGES = 30
+"""Below this many images a percentile interval is rough, and a note says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. ``cells`` maps (part, metric) to a figure with its interval, all 0-100.
+
+    ``counts`` and ``images`` are the numbers of questions and images by part, ``missing`` the
+    number that the run lacks in these parts. Published rows have an interval of None, no counts,
+    and a source.
+    """
+
+    name: str
+    condition: str
+    cells: Mapping[tuple[str, str], tuple[float, Interval | None]]
+    counts: Mapping[str, int]
+    images: Mapping[str, int] = field(default_factory=dict)
+    failed: int = 0
+    missing: int = 0
+    partial: bool = False
+    verbose: bool = False
+    source: str | None = None
+    signature: str | None = None
+
+    @property
+    def marks(self) -> str:
+        """Signs that point to the notes below the table."""
+        return PARTIAL_MARK * self.partial + VERBOSE_MARK * self.verbose
+
+    @property
+    def label(self) -> str:
+        """The run's name with its marks."""
+        return self.name + self.marks
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """A table over one split. ``audits``, ``remarks`` and ``oddities`` go with the run rows.
+
+    ``oddities`` maps missing, doubled, failed and unknown to question ids (of the unknown ones
+    the first few).
+    """
+
+    title: str
+    split: str
+    parts: tuple[str, ...]
+    rows: tuple[Row, ...]
+    audits: tuple[Audit, ...]
+    remarks: tuple[tuple[str, ...], ...]
+    oddities: tuple[Mapping[str, tuple[str, ...]], ...]
+    resamples: int
+    seed: int
+    level: float
+
+    @property
+    def run_rows(self) -> tuple[Row, ...]:
+        """The rows that were computed here."""
+        return tuple(row for row in self.rows if row.source is None)
+
+    def notes(self) -> list[str]:
+        """What must stand under the table: how the figures were made, marks, sources, remarks."""
+        level = f"{self.level:.0%}"
+        notes = [
+            f"Figures times 100; {level} percentile interval from {self.resamples:,} bootstrap "
+            f"resamples of images within each subset (seed {self.seed})."
+        ]
+        if any(row.partial for row in self.rows):
+            notes.append(
+                f"{PARTIAL_MARK} over part of the questions only: does not compare with "
+                "whole-set figures."
+            )
+        few = dict.fromkeys(
+            part for row in self.rows for part, count in row.images.items() if count < FEW_IMAGES
+        )
+        if few:
+            notes.append(
+                f"Fewer than {FEW_IMAGES} images stand behind {', '.join(few)}: "
+                "intervals there are rough."
+            )
+        for row, found in zip(self.run_rows, self.audits, strict=True):
+            warning = found.verbosity.warning()
+            if warning:
+                notes.append(f"{VERBOSE_MARK} {_who(row)}: {warning}.")
+        for row, remarks in zip(self.run_rows, self.remarks, strict=True):
+            notes += [f"{_who(row)}: {remark}." for remark in remarks]
+        notes += [f"{row.name}: published, {row.source}." for row in self.rows if row.source]
+        return notes
+
+    def signatures(self) -> list[str]:
+        """The signature of each computed row."""
+        return [row.signature for row in self.run_rows if row.signature is not None]
+
+
+def _who(row: Row) -> str:
+    return f"{row.name} [{row.condition}]"
+
+
+def result_tables(
+    runs: Sequence[Run],
+    published: Sequence[PublishedRow] = (),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> list[ResultTable]:
+    """One table for each split among the runs; published rows join the table of their split."""
+    tables = []
+    for split in dict.fromkeys(run.split for run in runs):
+        chosen = [run for run in runs if run.split == split]
+        audits = tuple(audit(run) for run in chosen)
+        rows = [
+            _run_row(run, found, resamples, seed, level)
+            for run, found in zip(chosen, audits, strict=True)
+        ]
+        rows += [_published_row(row) for row in published if row.split == split]
+        tables.append(
+            ResultTable(
+                title=_title(split, chosen),
+                split=split,
+                parts=_parts(chosen, rows, split),
+                rows=tuple(rows),
+                audits=audits,
+                remarks=tuple(tuple(run.remarks()) for run in chosen),
+                oddities=tuple(run.oddities() for run in chosen),
+                resamples=resamples,
+                seed=seed,
+                level=level,
+            )
+        )
+    return tables
+
+
+def _title(split: str, runs: Sequence[Run]) -> str:
+    if split == CUSTOM_SPLIT:
+        return f"{runs[0].annotations.revision}: {TITLES[split]}"
+    return TITLES[split]
+
+
+def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, ...]:
+    """Overall where a row has it, and the subsets: all of the split's, or the only one there is."""
+    there = {name for run in runs for name in run.subsets}
+    wanted = there if len(there) == 1 else {*there, *split_subsets(split)}
+    order = dict.fromkeys((*PART_ORDER, *split_subsets(split)))
+    overall = any(part == OVERALL for row in rows for part, _ in row.cells)
+    return (*(OVERALL,) * overall, *(name for name in order if name in wanted))
+
+
+def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) -> Row:
+    bounds = intervals(run.values * PERCENT, run.design, resamples, seed, level)
+    whole = set(run.subsets) >= set(split_subsets(run.split))
+    cells: dict[tuple[str, str], tuple[float, Interval | None]] = {}
+    # Overall is a mean over all subsets: a run over some of them has none.
+    for part in run.design.parts if whole else run.subsets:
+        for metric, interval in zip(METRICS, bounds[part], strict=True):
+            cells[part, metric] = (interval.value, interval)
+    return Row(
+        name=run.name,
+        condition=run.condition,
+        cells=cells,
+        counts={part: run.design.size(part) for part in run.design.parts},
+        images={part: run.design.images(part) for part in run.design.parts},
+        failed=run.failed,
+        missing=len(run.missing),
+        partial=bool(run.missing) or not whole,
+        verbose=found.verbosity.warn,
+        signature=str(run.signature()),
+    )
+
+
+def _published_row(row: PublishedRow) -> Row:
+    cells: dict[tuple[str, str], tuple[float, Interval | None]] = {
+        (part, metric): (value, None)
+        for part, values in row.figures.items()
+        for metric, value in values.items()
+    }
+    return Row(row.name, row.condition or "unknown", cells, counts={}, source=row.source)

@@ -1,0 +1,1 @@
+"""What DT-VQA is: subsets, prompts, released files and the form of their records."""

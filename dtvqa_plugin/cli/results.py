@@ -1,0 +1,390 @@
+"""``dtvqa score``, ``dtvqa compare`` and ``dtvqa power``: what runs show, and how surely."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from dtvqa_plugin.analysis.audits import LeakagePart, leakage
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Design
+from dtvqa_plugin.analysis.comparison import HEADLINE, Comparison, prompt_pairs
+from dtvqa_plugin.analysis.comparison import compare as compare_runs
+from dtvqa_plugin.analysis.published import PublishedRow, published_rows
+from dtvqa_plugin.analysis.tables import ResultTable, result_tables
+from dtvqa_plugin.benchmark.release import split_subsets
+from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.report import power as power_analysis
+from dtvqa_plugin.report import rendering, terminal
+from dtvqa_plugin.runs.reading import distinct_names, read_run, read_runs
+from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.runs.run import Run, RunError
+from dtvqa_plugin.utils.files import written
+from dtvqa_plugin.utils.text import plain, visible
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TERMINAL = "terminal"
+_SUFFIX_FORMATS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
+_FLIPS_SHOWN = 10
+_PATH = click.Path(path_type=Path)
+
+
+def _shared(command: Command) -> Command:
+    """Options that all three commands take."""
+    for option in reversed(
+        (
+            click.option(
+                "--data",
+                type=click.Path(path_type=Path, exists=True, file_okay=False),
+                help="Data store or folder in the published layout (default: your store).",
+            ),
+            click.option(
+                "--tau",
+                type=Share(0, 1, min_open=True),
+                default=DEFAULT_TAU,
+                show_default=True,
+                help="ANLS threshold.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                type=_PATH,
+                help="Write here; a name in .md or .json (score: .tex, .csv too) sets the format.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _sampling(command: Command) -> Command:
+    for option in reversed(
+        (
+            click.option(
+                "--resamples",
+                type=click.IntRange(100),
+                default=RESAMPLES,
+                show_default=True,
+                help="How often images are drawn again.",
+            ),
+            click.option(
+                "--seed",
+                type=click.IntRange(0),
+                default=SEED,
+                show_default=True,
+                help="Of the drawing: the same seed, the same intervals.",
+            ),
+            click.option(
+                "--level",
+                type=Share(0, 1, True, True),
+                default=LEVEL,
+                show_default=True,
+                help="Share that intervals cover.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice([TERMINAL, "markdown", "latex", "csv", "json"]),
+    help="Default: by the output file's name, else terminal.",
+)
+@click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
+@click.option("--published-file", type=_PATH, help="Add rows from a file of the same form.")
+@click.option("--blank", type=_PATH, help="A run over blank images: what needs no reading.")
+@click.option("--audits/--no-audits", default=True, help="Show the audits of each run.")
+@_sampling
+@_shared
+def score(
+    runs: tuple[Path, ...],
+    style: str | None,
+    published: bool,
+    published_file: Path | None,
+    blank: Path | None,
+    audits: bool,
+    resamples: int,
+    seed: int,
+    level: float,
+    data: Path | None,
+    tau: float,
+    output: Path | None,
+) -> None:
+    """Score RUNS again from their predictions and print the paper's table.
+
+    A run is an lmms-eval output folder or sample log, a VLMEvalKit prediction file or model
+    folder, a result file of the paper's runners, or JSON Lines with question_id and prediction.
+    """
+    references = References(data)
+    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    rows = published_rows() if published else []
+    rows += published_rows(published_file) if published_file else []
+    tables = result_tables(found, rows, resamples=resamples, seed=seed, level=level)
+    _say_unshown(rows, tables)
+    blank_run = None if blank is None else read_run(blank, references, tau=tau)
+    leaks = [] if blank_run is None else _leaks(found, blank_run)
+    _emit_score(_format(style, output), output, tables, leaks, audits)
+
+
+def _say_unshown(rows: Sequence[PublishedRow], tables: Sequence[ResultTable]) -> None:
+    shown = {table.split for table in tables}
+    for row in rows:
+        if row.split not in shown:
+            said = plain(f"{row.name}: published for the {row.split} split, which no run is over")
+            click.echo(f"not shown: {said}", err=True)
+
+
+def _leaks(runs: Sequence[Run], blank: Run) -> list[tuple[Run, list[LeakagePart]]]:
+    chosen = [run for run in runs if run.split == blank.split and run.condition != "blind"]
+    if not chosen:
+        raise RunError(f"{blank.name}: none of the runs is over the same split ({blank.split})")
+    return [(run, leakage(run, blank)) for run in chosen]
+
+
+def _emit_score(
+    style: str,
+    output: Path | None,
+    tables: Sequence[ResultTable],
+    leaks: Sequence[tuple[Run, list[LeakagePart]]],
+    audits: bool,
+) -> None:
+    if style == TERMINAL:
+
+        def show(console: Console) -> None:
+            terminal.print_tables(console, tables, audits)
+            for run, parts in leaks:
+                terminal.print_leakage(console, _leak_title(run), parts)
+
+        _print(show, output)
+    elif style == "markdown":
+        text = rendering.to_markdown(tables, audits)
+        for run, parts in leaks:
+            cells = rendering.leakage_cells(parts)
+            heading = rendering.escape_markdown(_leak_title(run))
+            table = rendering.markdown_table(rendering.LEAKAGE_HEADER, cells)
+            text += f"\n#### {heading}\n\n{table}"
+        _write(text, output)
+    elif style == "latex":
+        _write(rendering.to_latex(tables), output)
+    elif style == "csv":
+        _write(rendering.to_csv(tables), output)
+    else:
+        document = rendering.tables_document(tables)
+        document["leakage"] = [
+            {"run": run.name, "condition": run.condition, "parts": [asdict(p) for p in parts]}
+            for run, parts in leaks
+        ]
+        _write(rendering.to_json(document), output)
+
+
+def _leak_title(run: Run) -> str:
+    return f"Without reading: {run.name} [{run.condition}]"
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option("--common", is_flag=True, help="Compare on the questions that both runs have.")
+@click.option("--prompts", is_flag=True, help="With against without the paper's prompt, by model.")
+@click.option(
+    "--metric",
+    type=click.Choice([*METRICS, "all"]),
+    default=HEADLINE,
+    show_default=True,
+    help="What to compare.",
+)
+@click.option(
+    "--flips",
+    type=click.IntRange(0),
+    default=_FLIPS_SHOWN,
+    show_default=True,
+    help="How many flipped questions to list.",
+)
+@click.option("--format", "style", type=click.Choice([TERMINAL, "markdown", "json"]))
+@_sampling
+@_shared
+def compare(
+    runs: tuple[Path, ...],
+    common: bool,
+    prompts: bool,
+    metric: str,
+    flips: int,
+    style: str | None,
+    resamples: int,
+    seed: int,
+    level: float,
+    data: Path | None,
+    tau: float,
+    output: Path | None,
+) -> None:
+    """Compare two RUNS question by question, or with --prompts each model's two conditions.
+
+    RUNS are given as to 'dtvqa score'; one folder that holds two runs will do.
+    """
+    references = References(data)
+    if prompts:
+        pairs = prompt_pairs([run for path in runs for run in read_runs(path, references, tau=tau)])
+    elif len(runs) == 2:
+        a, b = (read_run(path, references, tau=tau) for path in runs)
+        pairs = [(a, b)]
+    else:
+        held = [run for path in runs for run in read_runs(path, references, tau=tau)]
+        if len(held) != 2:
+            listing = "".join(f"\n  {run.name} [{run.condition}]: {run.paths[0]}" for run in held)
+            said = f"compare takes two runs, or --prompts; got {len(held)}:{listing}"
+            raise click.UsageError(visible(said))
+        pairs = [(held[0], held[1])]
+    found = [
+        compare_runs(a, b, common=common, resamples=resamples, seed=seed, level=level)
+        for a, b in pairs
+    ]
+    metrics = METRICS if metric == "all" else (metric,)
+    _emit_comparisons(_format(style, output), output, found, metrics, flips)
+
+
+def _emit_comparisons(
+    style: str,
+    output: Path | None,
+    found: Sequence[Comparison],
+    metrics: Sequence[str],
+    flips: int,
+) -> None:
+    if style == TERMINAL:
+
+        def show(console: Console) -> None:
+            for comparison in found:
+                terminal.print_comparison(console, comparison, metrics, flips)
+
+        _print(show, output)
+    elif style == "markdown":
+        _write("\n".join(rendering.comparison_markdown(c, metrics) for c in found), output)
+    elif style == "json":
+        documents = [rendering.comparison_document(comparison) for comparison in found]
+        _write(rendering.to_json({"comparisons": documents}), output)
+    else:
+        raise click.UsageError(f"a comparison is written as markdown or json, not {style}")
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=_PATH)
+@click.option("--split", default="test", show_default=True, help="Without runs: which questions.")
+@click.option(
+    "--differing",
+    type=Share(0, 1, True),
+    multiple=True,
+    help="Without runs: assumed share of questions scored differently (may be repeated).",
+)
+@click.option(
+    "--image-correlation",
+    type=Share(0, 1),
+    default=power_analysis.IMAGE_CORRELATION,
+    show_default=True,
+    help="Without runs: assumed correlation of differences on one image.",
+)
+@click.option(
+    "--power",
+    "power_",
+    type=Share(0, 1, True, True),
+    default=power_analysis.POWER,
+    show_default=True,
+    help="Probability of finding the difference.",
+)
+@click.option(
+    "--alpha",
+    type=Share(0, 1, True, True),
+    default=power_analysis.ALPHA,
+    show_default=True,
+    help="Level of the test that finds it.",
+)
+@click.option("--metric", type=click.Choice(METRICS), default=HEADLINE, show_default=True)
+@click.option("--format", "style", type=click.Choice([TERMINAL, "markdown", "json"]))
+@_shared
+def power(
+    runs: tuple[Path, ...],
+    split: str,
+    differing: tuple[float, ...],
+    image_correlation: float,
+    power_: float,
+    alpha: float,
+    metric: str,
+    style: str | None,
+    data: Path | None,
+    tau: float,
+    output: Path | None,
+) -> None:
+    """Say how large a difference between two models the questions can show.
+
+    With two RUNS from their own differences; without, for assumed shares of questions that the
+    models score differently.
+    """
+    references = References(data)
+    if len(runs) == 2:
+        a, b = (read_run(path, references, tau=tau) for path in runs)
+        column = METRICS.index(metric)
+        compared = compare_runs(a, b, common=True, resamples=100)
+        gaps = (compared.a.values - compared.b.values)[:, column]
+        basis = f"{a.name} against {b.name}, {metric}"
+        rows = power_analysis.observed(gaps, compared.a.design, basis, alpha, power_)
+    elif not runs:
+        questions = references.of_subsets(split, split_subsets(split))
+        design = Design([r.subset for r in questions], [r.image for r in questions])
+        shares = differing or power_analysis.DISCORDANCE
+        rows = power_analysis.assumed(design, shares, image_correlation, alpha, power_)
+    else:
+        raise click.UsageError(f"power takes two runs or none; got {len(runs)}")
+    title = f"Smallest difference in points found with {power_:.0%} power at level {alpha:g}"
+    _emit_power(_format(style, output), output, rows, title)
+
+
+def _emit_power(
+    style: str, output: Path | None, rows: Sequence[power_analysis.Detectable], title: str
+) -> None:
+    if style == TERMINAL:
+        _print(lambda console: terminal.print_power(console, rows, title), output)
+    elif style == "markdown":
+        table = rendering.markdown_table(rendering.POWER_HEADER, rendering.power_cells(rows), 2)
+        _write(f"### {title}\n\n{table}", output)
+    elif style == "json":
+        _write(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)
+    else:
+        raise click.UsageError(f"power is written as markdown or json, not {style}")
+
+
+# --- output -----------------------------------------------------------------------------------
+
+
+def _format(style: str | None, output: Path | None) -> str:
+    if style is not None:
+        return style
+    return TERMINAL if output is None else _SUFFIX_FORMATS.get(output.suffix.lower(), TERMINAL)
+
+
+def _print(show: Callable[[Console], None], output: Path | None) -> None:
+    if output is None:
+        show(Console(highlight=False, markup=False))
+        return
+    text = io.StringIO()
+    show(Console(file=text, width=100, color_system=None, highlight=False, markup=False))
+    _write(text.getvalue(), output)
+
+
+def _write(text: str, output: Path | None) -> None:
+    """Print, or write whole or not at all."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    with written(output) as partial:
+        partial.write_text(text, encoding="utf-8")
+    click.echo(f"Written: {output}", err=True)

@@ -1,0 +1,1 @@
+"""Folders and archives as sources of images."""

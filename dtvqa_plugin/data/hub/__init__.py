@@ -1,0 +1,1 @@
+"""The Hugging Face hub: addresses, requests, members of a remote archive."""

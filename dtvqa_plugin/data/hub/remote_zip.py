@@ -1,0 +1,247 @@
+"""Members of a zip archive on the hub, read without the rest of the archive.
+
+The archive's directory is read by the standard library through a file object that fetches what
+it is asked for. The members wanted are then fetched ahead of being read: neighbours share a
+request, requests run side by side, and what waits in memory is bounded.
+"""
+
+from __future__ import annotations
+
+import bisect
+import io
+import itertools
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import IO, cast
+
+from dtvqa_plugin.data.archives.sources import Member, MemberError, ZipSource
+from dtvqa_plugin.data.hub.client import HubFile
+
+WORKERS = 8
+"""Requests side by side."""
+
+MAX_DIRECTORY = 64 * 2**20
+"""Most bytes an archive's directory may take: 600,000 members and more."""
+
+_TAIL = 8 * 1024
+_AHEAD = 4 * 2**20
+_GROUP = 4 * 2**20
+_LARGE = 16 * 2**20
+_WAITING = 64 * 2**20
+_GAPS = 0.01
+# A local header (30 bytes), its name and extra field, and a ZIP64 data descriptor.
+_FRAME = 30 + 2 * 0xFFFF + 24
+
+
+class RangeFile(io.RawIOBase):
+    """A seekable file over byte ranges. Each thread has a position and a window of its own."""
+
+    def __init__(self, file: HubFile) -> None:
+        self.file = file
+        self._tail = b""
+        self._local = threading.local()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return int(getattr(self._local, "position", 0))
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self.tell(), io.SEEK_END: self.file.size}[whence]
+        if base + offset < 0:
+            raise OSError("the archive is shorter than its directory says")
+        self._local.position = base + offset
+        return base + offset
+
+    def hold(self, start: int, content: bytes, end: int) -> None:
+        """Serve this thread's reads from ``content``; fetch no further than ``end`` beyond it."""
+        self._local.window, self._local.end = (start, content), end
+
+    def read(self, size: int = -1) -> bytes:
+        position = self.tell()
+        end = self.file.size if size < 0 else min(position + size, self.file.size)
+        if position >= end:
+            return b""
+        start, content = getattr(self._local, "window", (0, b""))
+        if not start <= position <= end <= start + len(content):
+            start, content = self._fetched(position, end)
+        self._local.position = end
+        return content[position - start : end - start]
+
+    def _fetched(self, position: int, end: int) -> tuple[int, bytes]:
+        limit = getattr(self._local, "end", None)
+        if limit is None:
+            return self._directory(position, end)
+        stop = max(end, min(position + _AHEAD, limit))
+        content = b"".join(self.file.stream(position, stop))
+        self.hold(position, content, limit)
+        return position, content
+
+    def _directory(self, position: int, end: int) -> tuple[int, bytes]:
+        """Keep the archive's end, from wherever the directory turns out to begin."""
+        size = self.file.size
+        if size - position > MAX_DIRECTORY:
+            raise OSError(f"its directory claims to be over {MAX_DIRECTORY // 2**20} MiB long")
+        begin = size - len(self._tail)
+        if position < begin:
+            first = min(position, max(0, size - _TAIL))
+            self._tail = b"".join(self.file.stream(first, begin)) + self._tail
+            begin = first
+        return begin, self._tail
+
+    def forget(self) -> None:
+        """Give the directory's memory back, once it is parsed."""
+        self._tail = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One request: the bytes ``start`` to ``end``, which hold ``members``."""
+
+    start: int
+    end: int
+    members: tuple[Member, ...]
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes in memory, compressed and unpacked."""
+        return self.end - self.start + sum(member.size for member in self.members)
+
+
+class RemoteZip(ZipSource):
+    """A `MemberSource` over an archive on the hub; ``workers`` requests run side by side."""
+
+    def __init__(self, file: HubFile, workers: int = WORKERS) -> None:
+        """Read the archive's directory. Raises `DataError` when it is no archive."""
+        self.file = file
+        self.workers = workers
+        self._ranges = RangeFile(file)
+        super().__init__(cast(IO[bytes], self._ranges), file.label)
+        self._ranges.forget()
+
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
+        """Members in order of arrival. Raises `FetchError` when the hub does not deliver."""
+        chosen = list(members)
+        regions = self._regions(chosen)
+        large = [member for member in chosen if max(member.size, member.packed) > _LARGE]
+        taken = {member.image for member in large}
+        rest = [member for member in chosen if member.image not in taken]
+        yield from self._side_by_side(plan(rest, regions))
+        for member in large:
+            start, end = regions[member.image]
+            self._ranges.hold(start, b"", end)
+            yield member, self._chunks(member)
+
+    def _regions(self, members: Iterable[Member]) -> dict[str, tuple[int, int]]:
+        """Where each member lies, header included: up to the next member or the directory."""
+        starts = sorted(info.header_offset for info in self._zip.infolist())
+        starts.append(self._zip.start_dir)
+        regions: dict[str, tuple[int, int]] = {}
+        for member in members:
+            place = bisect.bisect_right(starts, member.offset)
+            end = min(starts[place] if place < len(starts) else self.file.size, self.file.size)
+            regions[member.image] = (
+                member.offset,
+                max(member.offset + 1, min(end, member.offset + _FRAME + member.packed)),
+            )
+        return regions
+
+    def _side_by_side(self, spans: Sequence[Span]) -> Iterator[tuple[Member, Iterable[bytes]]]:
+        todo = list(reversed(spans))
+        running: dict[Future[list[_Got]], Span] = {}
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="dtvqa-fetch")
+        try:
+            while todo or running:
+                while todo and len(running) < 2 * self.workers:
+                    held = sum(span.weight for span in running.values())
+                    if running and held + todo[-1].weight > _WAITING:
+                        break
+                    span = todo.pop()
+                    running[pool.submit(self._fetch, span)] = span
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    for got in future.result():
+                        yield got.member, got.content if got.error is None else got.failing()
+                    del running[future]
+        finally:
+            if running:
+                self.file.hub.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        """End what is still under way, and give the archive up."""
+        self.file.hub.stop.set()
+        super().close()
+
+    def _fetch(self, span: Span) -> list[_Got]:
+        content = b"".join(self.file.stream(span.start, span.end))
+        got: list[_Got] = []
+        for member in span.members:
+            self._ranges.hold(span.start, content, span.end)
+            try:
+                got.append(self._unpacked(member))
+            except MemberError:
+                # Damage on the way is put right by asking again; damage in the archive is not.
+                self._ranges.hold(0, b"", span.end)
+                got.append(self._unpacked(member, again=True))
+        self._ranges.hold(0, b"", 0)
+        return got
+
+    def _unpacked(self, member: Member, again: bool = False) -> _Got:
+        try:
+            return _Got(member, list(self._chunks(member)))
+        except MemberError as error:
+            if not again:
+                raise
+            return _Got(member, [], error)
+
+
+@dataclass(slots=True)
+class _Got:
+    member: Member
+    content: list[bytes]
+    error: MemberError | None = None
+
+    def failing(self) -> Iterator[bytes]:
+        yield from self.content
+        if self.error is not None:
+            raise self.error
+
+
+def plan(members: Iterable[Member], regions: dict[str, tuple[int, int]]) -> list[Span]:
+    """Requests for the members, in archive order.
+
+    Members with nothing between them share a request, and small gaps are read over as long as
+    all of them together stay under 1 % of what is wanted.
+    """
+    ordered = sorted(members, key=lambda member: member.offset)
+    gaps: list[tuple[int, int]] = []
+    for place, (left, right) in enumerate(itertools.pairwise(ordered)):
+        gaps.append((max(0, regions[right.image][0] - regions[left.image][1]), place))
+    budget = int(_GAPS * sum(member.packed for member in ordered))
+    bridged: set[int] = set()
+    for gap, place in sorted(gaps):
+        if gap > budget:
+            break
+        budget -= gap
+        bridged.add(place)
+    spans: list[Span] = []
+    run: list[Member] = []
+    for place, member in enumerate(ordered):
+        run.append(member)
+        full = sum(max(part.packed, part.size) for part in run) >= _GROUP
+        if full or place not in bridged:
+            spans.append(_span(run, regions))
+            run = []
+    return spans
+
+
+def _span(run: Sequence[Member], regions: dict[str, tuple[int, int]]) -> Span:
+    end = max(regions[member.image][1] for member in run)
+    return Span(regions[run[0].image][0], end, tuple(run))

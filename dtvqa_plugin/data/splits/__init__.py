@@ -1,0 +1,1 @@
+"""Splits: what each holds and how it is read."""

@@ -1,0 +1,322 @@
+"""The local store: one copy of annotations and images on disk, whichever host reads it.
+
+Layout, the published one plus a manifest, so that an unpacked release is a readable store too::
+
+    HOME/test/*.json  HOME/train/*.json  HOME/image/SUBSET/SPLIT/FILE  HOME/manifest.json
+
+Writers hold ``HOME/.lock``; readers take no lock, because every file appears complete
+(written under ``HOME/.partial/`` and moved into place with ``os.replace``).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from filelock import FileLock, Timeout
+
+from dtvqa_plugin._version import __version__
+from dtvqa_plugin.benchmark.image_paths import UnsafePathError, image_key
+from dtvqa_plugin.benchmark.release import AnnotationFile
+from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.environment import HOME_VARIABLE, default_home
+from dtvqa_plugin.utils.files import explained, kind
+from dtvqa_plugin.utils.text import now
+
+logger = logging.getLogger(__name__)
+
+LOCK_VARIABLE = "DTVQA_LOCK_TIMEOUT"
+DEFAULT_LOCK_TIMEOUT = 1800.0
+SCHEMA = 1
+
+IMAGES = "image"
+MANIFEST = "manifest.json"
+LOCK = ".lock"
+PARTIAL = ".partial"
+
+
+@dataclass(slots=True)
+class FileEntry:
+    """What the manifest says of one annotation file.
+
+    ``released`` is whether its bytes are the known released ones (``None``: no hash known).
+    ``records`` counts usable questions, ``problems`` unusable records or turns.
+    """
+
+    sha256: str
+    split: str
+    subset: str | None
+    source: str
+    revision: str | None
+    released: bool | None
+    records: int
+    problems: int
+    imported: str
+
+
+@dataclass(slots=True)
+class ImageEntry:
+    """What the manifest says of the images one split of one subset needs, at the last import."""
+
+    present: int
+    expected: int
+    source: str
+    revision: str | None
+    imported: str
+
+
+@dataclass(slots=True)
+class Manifest:
+    """Where the store's content came from. Keys: ``test/DTScene.json``; ``DTScene/test``."""
+
+    schema: int = SCHEMA
+    plugin_version: str = __version__
+    created: str = field(default_factory=now)
+    updated: str = field(default_factory=now)
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    images: dict[str, ImageEntry] = field(default_factory=dict)
+
+
+class Store:
+    """The store at ``home`` (default: `default_home`). Making one touches no disk."""
+
+    def __init__(self, home: str | Path | None = None) -> None:
+        self.home = default_home() if home is None else Path(home).expanduser().absolute()
+        self.image_root = self.home / IMAGES
+        self.manifest_path = self.home / MANIFEST
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.home)!r})"
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def annotation_path(self, file: AnnotationFile) -> Path:
+        """Where the store keeps this annotation file, whether it is there or not."""
+        return self.home / file.path
+
+    def has_annotations(self, file: AnnotationFile) -> bool:
+        """Whether the file is there. Raises `DataError` for a folder in its place."""
+        path = self.annotation_path(file)
+        with explained(path, "look at"):
+            self.check_home()
+            there = kind(path)
+        if there == "folder":
+            raise DataError(f"{path}: a folder stands where an annotation file is expected")
+        return there == "file"
+
+    def image_path(self, relative: str) -> Path:
+        """Absolute path of the image ``SUBSET/SPLIT/FILE``, whether it is there or not.
+
+        Raises `DataError` for a path that could leave the store.
+        """
+        try:
+            key = image_key(relative)
+        except UnsafePathError as error:
+            raise DataError(f"image path {relative!a} {error}") from None
+        return self.image_root / key
+
+    def present(self, images: Iterable[str]) -> set[str]:
+        """Those of the images ``SUBSET/SPLIT/FILE`` that are there; each folder is listed once."""
+        wanted: defaultdict[str, set[str]] = defaultdict(set)
+        for image in images:
+            folder, _, name = image.rpartition("/")
+            wanted[folder].add(name)
+        there: set[str] = set()
+        for folder, names in wanted.items():
+            there.update(f"{folder}/{name}" for name in names & self._listing(folder))
+        return there
+
+    def _listing(self, folder: str) -> set[str]:
+        path = self.image_root / folder
+        with explained(path, "list"):
+            self.check_home()
+            try:
+                with os.scandir(path) as entries:
+                    return {entry.name for entry in entries if entry.is_file()}
+            except FileNotFoundError:
+                return set()
+
+    def manifest(self) -> Manifest:
+        """The manifest, or an empty one where there is none (an unpacked release, say).
+
+        Raises `DataError` when it is damaged or written by a newer version of the plugin.
+        """
+        path = self.manifest_path
+        with explained(path, "read"):
+            self.check_home()
+            try:
+                content = path.read_bytes()
+            except FileNotFoundError:
+                return Manifest()
+        return parse_manifest(content, path)
+
+    def check_home(self) -> None:
+        """Raise `DataError` when something other than a folder stands at ``home``."""
+        with explained(self.home, "look at"):
+            there = kind(self.home)
+        if there not in (None, "folder"):
+            raise DataError(
+                f"{self.home}: a file stands where the store's folder is expected; "
+                f"move it away or set {HOME_VARIABLE} to another folder"
+            )
+
+    # --- writing (under the lock) ----------------------------------------------------------------
+
+    @contextmanager
+    def lock(self, timeout: float | None = None) -> Iterator[None]:
+        """Hold the store for writing; leftovers of a writer that died are cleared away.
+
+        Waits up to ``timeout`` seconds (default ``DTVQA_LOCK_TIMEOUT`` or 1800), then raises
+        `DataError`. The operating system frees the lock of a process that died.
+        """
+        limit = lock_timeout() if timeout is None else timeout
+        self.check_home()
+        with explained(self.home, "write to"):
+            self.home.mkdir(parents=True, exist_ok=True)
+        path = self.home / LOCK
+        held = FileLock(path, mode=0o666)
+        with explained(path, "lock"):
+            try:
+                self._acquire(held, limit)
+            except NotImplementedError:
+                raise DataError(
+                    f"{path}: this file system has no file locks; "
+                    f"set {HOME_VARIABLE} to a folder on one that has"
+                ) from None
+        try:
+            self._clear_partial()
+            yield
+            self._clear_partial()
+        finally:
+            held.release()
+
+    def _acquire(self, held: FileLock, limit: float) -> None:
+        started = time.monotonic()
+        try:
+            held.acquire(timeout=min(limit, 2.0))
+        except Timeout:
+            logger.warning("waiting for another process to finish with the store %s", self.home)
+        else:
+            return
+        left = max(0.0, limit - (time.monotonic() - started))
+        try:
+            held.acquire(timeout=left, poll_interval=0.2)
+        except Timeout:
+            raise DataError(
+                f"{self.home / LOCK}: another process has held the store for over {limit:g} s; "
+                f"wait for it, end it, or raise {LOCK_VARIABLE} (seconds)"
+            ) from None
+
+    def _clear_partial(self) -> None:
+        partial = self.home / PARTIAL
+        if partial.is_symlink() or partial.is_file():
+            partial.unlink()
+        shutil.rmtree(partial, ignore_errors=True)
+
+    @contextmanager
+    def writing(
+        self, target: Path, *, sync: bool = False, check: Callable[[Path], None] | None = None
+    ) -> Iterator[BinaryIO]:
+        """A file that appears at ``target`` complete, or not at all (an exception discards it).
+
+        ``check`` is given the finished file before it is moved into place.
+        """
+        partial = self.home / PARTIAL / uuid.uuid4().hex
+        with explained(target, "write"):
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if kind(target) == "folder":
+                raise DataError(f"{target}: a folder stands where a file is to be written")
+            try:
+                with partial.open("xb") as handle:
+                    yield handle
+                    if sync:
+                        handle.flush()
+                        os.fsync(handle.fileno())
+                if check is not None:
+                    check(partial)
+                partial.replace(target)
+            finally:
+                partial.unlink(missing_ok=True)
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write the manifest, stamped with this plugin's version and the time."""
+        manifest.plugin_version = __version__
+        manifest.updated = now()
+        with self.writing(self.manifest_path, sync=True) as handle:
+            handle.write(dump_manifest(manifest))
+
+
+def lock_timeout() -> float:
+    """Seconds to wait for the store's lock: ``DTVQA_LOCK_TIMEOUT`` or 1800."""
+    named = os.environ.get(LOCK_VARIABLE, "").strip()
+    if not named:
+        return DEFAULT_LOCK_TIMEOUT
+    try:
+        seconds = float(named)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise DataError(f"{LOCK_VARIABLE}={named!r} is not a number of seconds")
+    return seconds
+
+
+def dump_manifest(manifest: Manifest) -> bytes:
+    """The manifest file's bytes."""
+    text = json.dumps(asdict(manifest), indent=2, ensure_ascii=False, sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def parse_manifest(content: bytes, path: Path) -> Manifest:
+    """Read the manifest file's bytes. Raises `DataError`, with ``path`` for the file."""
+    cure = f"move it away and run 'dtvqa data import' again (images stay): {path}"
+    try:
+        raw: object = json.loads(content.decode())
+        if not isinstance(raw, dict) or not isinstance(raw.get("schema"), int):
+            raise ValueError("it has no schema number")
+        if raw["schema"] > SCHEMA:
+            raise DataError(
+                f"{path}: written by dtvqa-plugin {raw.get('plugin_version', '(unknown)')} in "
+                f"schema {raw['schema']}, this is {__version__} with schema {SCHEMA}; "
+                f"upgrade dtvqa-plugin or set {HOME_VARIABLE} to another folder"
+            )
+        return Manifest(
+            schema=SCHEMA,
+            plugin_version=str(raw["plugin_version"]),
+            created=str(raw["created"]),
+            updated=str(raw["updated"]),
+            files={key: FileEntry(**_known(FileEntry, e)) for key, e in raw["files"].items()},
+            images={key: ImageEntry(**_known(ImageEntry, e)) for key, e in raw["images"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"the manifest is damaged ({error}); {cure}") from None
+
+
+_ENTRY_TYPES: dict[str, tuple[type, ...]] = {
+    "present": (int,),
+    "expected": (int,),
+    "records": (int,),
+    "problems": (int,),
+    "released": (bool, type(None)),
+    "revision": (str, type(None)),
+    "subset": (str, type(None)),
+}
+
+
+def _known(entry: type, raw: dict[str, Any]) -> dict[str, Any]:
+    """The fields ``entry`` has, each of its right type; fields of later versions are let pass."""
+    names = [f.name for f in fields(entry)]
+    for name in names:
+        if not isinstance(raw[name], _ENTRY_TYPES.get(name, (str,))):
+            raise ValueError(f"{name!r} is {raw[name]!a}")
+    return {name: raw[name] for name in names}

@@ -1,0 +1,1 @@
+"""Getting data into the store and out of it."""

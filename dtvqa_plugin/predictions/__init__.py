@@ -1,0 +1,1 @@
+"""Files of predictions: how each form is read, and the record that hosts write."""

@@ -1,0 +1,205 @@
+"""Which kind of file holds predictions, told by its content, and its answers one by one.
+
+Five kinds are known: lmms-eval sample logs (``doc_id`` with ``filtered_resps``), VLMEvalKit
+prediction files (``index`` with ``prediction``), per-question score files of this plugin, the
+paper's own result files (``predict`` in each record), and plain JSON Lines
+``{"question_id" or "dataset_name" + "id", "prediction"}``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin.predictions.reader import (
+    SUFFIXES,
+    Fault,
+    NoPredictionsError,
+    PredictionFileError,
+    as_key,
+    iter_predictions,
+    iter_records,
+)
+
+METRICS = ("anls", "acc", "accanls")
+
+
+class Kind(Enum):
+    """What wrote a file."""
+
+    LMMS_EVAL = "lmms-eval"
+    VLMEVALKIT = "VLMEvalKit"
+    RELEASED = "released runner"
+    PLAIN = "plain"
+    SCORES = "per-question scores"
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """One output as a file holds it.
+
+    ``question_id`` is None if the record names no question. ``prediction`` is text or None (no
+    output); ``stored`` the scores that the host saved (0-1); ``loss`` what the file format
+    destroyed. ``condition`` and ``model`` are given where the record itself says them.
+    """
+
+    place: str
+    question_id: str | None
+    prediction: object
+    stored: Mapping[str, float] = field(default_factory=dict)
+    condition: str | None = None
+    model: str | None = None
+    loss: str | None = None
+
+
+def sniff(path: Path) -> Kind | None:
+    """The kind of a file, None if it holds no predictions. Looks at its first records only.
+
+    Raises PredictionFileError for a file so damaged that nothing in it can be read.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        return None
+    if path.stat().st_size == 0:
+        raise PredictionFileError(f"{path}: the file is empty; run the inference again")
+    if suffix in (".xlsx", ".tsv", ".csv"):
+        return _sniff_table(path)
+    faults: list[str] = []
+    values = iter_records(path, lambda place, why: faults.append(f"{place}: {why}"))
+    first = [value for _, value in islice(values, 20)]
+    for value in first:
+        kind = _kind_of_record(value)
+        if kind is not None:
+            return kind
+    if faults and not first:
+        raise PredictionFileError(f"{path}, {faults[0]}. Run the inference again.")
+    return None
+
+
+def _sniff_table(path: Path) -> Kind | None:
+    try:
+        row = next(iter_predictions(path), None)
+    except NoPredictionsError:
+        return None
+    if row is None:
+        return None
+    return Kind.VLMEVALKIT if row.index or _named(row.fields) else None
+
+
+def _kind_of_record(value: object) -> Kind | None:
+    if not isinstance(value, dict):
+        return None
+    keys = value.keys()
+    if "doc_id" in keys and ("filtered_resps" in keys or "resps" in keys):
+        return Kind.LMMS_EVAL
+    if "predict" in keys:
+        return Kind.RELEASED
+    if "prediction" not in keys:
+        return None
+    if "index" in keys:
+        return Kind.VLMEVALKIT
+    if _named(value) is None:
+        return None
+    return Kind.SCORES if "accanls" in keys else Kind.PLAIN
+
+
+def _named(record: Mapping[str, Any]) -> str | None:
+    """The question that a record names: ``question_id``, else ``dataset_name`` and ``id``."""
+    question_id = record.get("question_id")
+    if isinstance(question_id, str) and question_id:
+        return question_id
+    name, number = record.get("dataset_name"), record.get("id")
+    if isinstance(name, str) and isinstance(number, str | int | float):
+        return f"{name}/{as_key(number)}"
+    return None
+
+
+def answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
+    """Stream the answers of a file; records that cannot be read go to ``fault``."""
+    if kind is Kind.VLMEVALKIT:
+        for row in iter_predictions(path, fault=fault):
+            named = _named(row.fields) or row.index or None
+            place = f"row {row.number}"
+            model = _text(row.fields.get("model"))
+            yield RawAnswer(place, named, row.prediction, model=model, loss=row.loss)
+        return
+    read = _lmms_answer if kind is Kind.LMMS_EVAL else _plain_answer
+    for place, value in iter_records(path, fault):
+        if isinstance(value, dict):
+            yield read(place, value)
+        else:
+            fault(place, f"a {type(value).__name__} where a record is meant")
+
+
+def _plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
+    output = record["predict"] if "predict" in record else record.get("prediction")
+    return RawAnswer(
+        place,
+        _named(record),
+        record.get("raw_prediction", output),
+        stored_scores(record),
+        condition=_text(record.get("prompt")),
+        model=_text(record.get("model")) or _text(record.get("model_name")),
+    )
+
+
+def _lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
+    ours = record.get("dtvqa")
+    doc = record.get("doc")
+    ours = ours if isinstance(ours, dict) else {}
+    doc = doc if isinstance(doc, dict) else {}
+    output = record.get("resps", record.get("filtered_resps"))
+    while isinstance(output, list) and len(output) == 1:
+        output = output[0]
+    return RawAnswer(
+        place,
+        _named(ours) or _named(doc) or _named(record),
+        output,
+        stored_scores(record),
+        condition=_text(ours.get("prompt")),
+    )
+
+
+def stored_scores(record: Mapping[str, Any]) -> dict[str, float]:
+    """The scores a record holds; a whole number that no score can be counts as infinite."""
+    found = {name: record[name] for name in METRICS if isinstance(record.get(name), int | float)}
+    return {
+        name: float(value) if isinstance(value, float) or abs(value) < 2**53 else math.inf
+        for name, value in found.items()
+        if not isinstance(value, bool)
+    }
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+# --- what a file's name and its neighbours say ------------------------------------------------
+
+_DATASET = re.compile(
+    r"(?P<model>.+)_(?P<dataset>DTVQA(?:_(?:DT[A-Za-z]+|MINI|CUSTOM))?(?:_(?P<ending>PROMPTED|NATIVE))?)"
+)
+_CONDITIONS = {"PROMPTED": "paper", "NATIVE": "native", None: "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """Model and condition from a VLMEvalKit file name ``MODEL_DATASET.xlsx``."""
+
+    model: str
+    dataset: str
+    condition: str
+
+
+def vlmevalkit_name(path: Path) -> NamedFile | None:
+    """Read ``MODEL_DTVQA_DTScene_PROMPTED.xlsx``; None if the name is of another form."""
+    match = _DATASET.fullmatch(path.stem)
+    if match is None:
+        return None
+    return NamedFile(match["model"], match["dataset"], _CONDITIONS[match["ending"]])

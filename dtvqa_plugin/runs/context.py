@@ -1,0 +1,216 @@
+"""What stands around a prediction file and says how the predictions were made."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from dtvqa_plugin.predictions.kinds import METRICS, Kind, stored_scores, vlmevalkit_name
+from dtvqa_plugin.predictions.reader import iter_records
+from dtvqa_plugin.runs.signature import UNKNOWN
+
+MAX_METADATA_BYTES = 256 * 2**20
+NATIVE = "native"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """How the predictions of one file were made, as far as is known.
+
+    ``condition`` is the paper's (``none``, ``paper``), ``blind`` for a run over grey pictures,
+    ``native`` for a model's own words; ``prompt`` the name of the text itself. ``stamp`` tells
+    runs in one folder apart. ``files`` maps annotation files to the SHA-256 that the run saw;
+    ``stored`` question ids to the scores saved beside the file (0-1).
+    """
+
+    model: str
+    condition: str | None = None
+    prompt: str | None = None
+    image: str = "original"
+    host: str = UNKNOWN
+    host_version: str = UNKNOWN
+    generation: str = UNKNOWN
+    stamp: str = ""
+    task: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    stored: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    stored_means: Mapping[str, float] = field(default_factory=dict)
+
+
+def context_of(path: Path, kind: Kind) -> Context:
+    """Read what stands beside a prediction file of a known kind."""
+    if kind is Kind.LMMS_EVAL:
+        return _lmms_context(path)
+    if kind is Kind.VLMEVALKIT:
+        return _vlmevalkit_context(path)
+    host = "released runner" if kind is Kind.RELEASED else UNKNOWN
+    return Context(model=path.stem, host=host)
+
+
+# --- lmms-eval --------------------------------------------------------------------------------
+
+_SAMPLES = re.compile(r"(?P<stamp>.*)_samples_(?P<task>.+)")
+
+
+def _lmms_context(path: Path) -> Context:
+    match = _SAMPLES.fullmatch(path.stem)
+    stamp, task = (match["stamp"], match["task"]) if match else (path.stem, "")
+    results = _lmms_results(path, stamp, task)
+    by_name = _condition_of_task(task)
+    if results is None:
+        model = path.parent.name if match and path.parent.name else path.stem
+        return Context(model, host="lmms-eval", stamp=stamp, task=task, condition=by_name)
+    config = _mapping(_mapping(results.get("configs")).get(task))
+    metadata = _mapping(config.get("metadata"))
+    image = str(metadata.get("image", "original"))
+    condition = metadata.get("prompt", by_name)
+    blind = image != "original" or by_name == "blind"
+    used = _lmms_prompt(config, _mapping(results.get("config")), condition)
+    return Context(
+        model=_lmms_model(_mapping(results.get("config"))),
+        condition="blind" if blind else (None if condition is None else str(condition)),
+        prompt=None if used is None else str(used),
+        image="grey" if blind else image,
+        host="lmms-eval",
+        host_version=_lmms_version(metadata, results),
+        generation=_generation(config.get("generation_kwargs"), results),
+        stamp=stamp,
+        task=task,
+        files=_file_hashes(metadata),
+        stored_means=_stored_means(results, task),
+    )
+
+
+def _lmms_prompt(
+    config: Mapping[str, Any], run: Mapping[str, Any], condition: object
+) -> object | None:
+    """The prompt's name: the entry under the exact ``--model`` string, else the default one."""
+    by_model = _mapping(config.get("lmms_eval_specific_kwargs"))
+    own = _mapping(by_model.get(str(run.get("model"))))
+    used: object = own.get("prompt", by_model.get("prompt", condition))
+    return used
+
+
+def _lmms_results(path: Path, stamp: str, task: str) -> Mapping[str, Any] | None:
+    """The results file of the same run: by its stamp, else the only one that has the task."""
+    named = path.with_name(f"{stamp}_results.json")
+    if named.is_file():
+        return _read_json(named)
+    found = [
+        results
+        for other in sorted(path.parent.glob("*results.json"))
+        if (results := _read_json(other)) is not None and task in _mapping(results.get("configs"))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _condition_of_task(task: str) -> str | None:
+    if not task.startswith("dtvqa"):
+        return None
+    if "blind" in task.split("_"):
+        return "blind"
+    return "paper" if task.endswith("_prompted") else "none"
+
+
+_NAMING = ("pretrained", "model_version", "model_name", "model_id", "model", "mode")
+
+
+def _lmms_model(config: Mapping[str, Any]) -> str:
+    """``qwen2_5_vl(Qwen/Qwen2.5-VL-7B-Instruct)``: the host's class and the argument that names."""
+    name = str(config.get("model", UNKNOWN))
+    arguments = config.get("model_args")
+    pairs = (
+        {str(key): str(value) for key, value in arguments.items()}
+        if isinstance(arguments, dict)
+        else dict(item.partition("=")[::2] for item in str(arguments or "").split(","))
+    )
+    for key in _NAMING:
+        if pairs.get(key):
+            return f"{name}({_without_folder(pairs[key])})"
+    return name
+
+
+def _without_folder(value: str) -> str:
+    """A local weights folder by its name alone: paths of one machine tell others nothing."""
+    local = value.startswith(("/", "~", ".")) or "\\" in value
+    return PurePosixPath(value.replace("\\", "/")).name if local else value
+
+
+def _lmms_version(metadata: Mapping[str, Any], results: Mapping[str, Any]) -> str:
+    said = metadata.get("host_version") or results.get("lmms_eval_version") or UNKNOWN
+    return UNKNOWN if UNKNOWN in str(said) else str(said)
+
+
+def _generation(settings: object, results: Mapping[str, Any]) -> str:
+    """Generation settings as ``key=value`` in key order; what the command line set comes last."""
+    pairs = [f"{key}={value}" for key, value in sorted(_mapping(settings).items())]
+    given = _mapping(results.get("config")).get("gen_kwargs")
+    if isinstance(given, dict):
+        given = ",".join(f"{key}={value}" for key, value in sorted(given.items()))
+    if given:
+        pairs.append(f"given[{given}]")
+    return ",".join(pairs) or UNKNOWN
+
+
+def _stored_means(results: Mapping[str, Any], task: str) -> dict[str, float]:
+    row = _mapping(_mapping(results.get("results")).get(task))
+    return stored_scores({name: row.get(f"{name},none") for name in METRICS})
+
+
+# --- VLMEvalKit -------------------------------------------------------------------------------
+
+
+def _vlmevalkit_context(path: Path) -> Context:
+    named = vlmevalkit_name(path)
+    summary = _read_json(path.with_name(f"{path.stem}_summary.json")) or {}
+    host = _mapping(summary.get("host"))
+    condition = summary.get("prompt", named.condition if named else None)
+    version = "=".join(str(host[key]) for key in ("distribution", "version") if key in host)
+    return Context(
+        model=str(summary.get("model") or (named.model if named else path.stem)),
+        condition=None if condition is None else str(condition),
+        prompt=None if condition is None else str(condition),
+        host="VLMEvalKit",
+        host_version=version or UNKNOWN,
+        task=named.dataset if named else "",
+        files=_file_hashes(summary),
+        stored=_stored_questions(path.with_name(f"{path.stem}_questions.jsonl")),
+    )
+
+
+def _stored_questions(path: Path) -> dict[str, dict[str, float]]:
+    if not path.is_file():
+        return {}
+    stored = {}
+    for _, record in iter_records(path, lambda place, why: None):
+        if isinstance(record, dict) and isinstance(record.get("question_id"), str):
+            stored[record["question_id"]] = stored_scores(record)
+    return stored
+
+
+# --- shared -----------------------------------------------------------------------------------
+
+
+def _file_hashes(metadata: Mapping[str, Any]) -> dict[str, str]:
+    files = _mapping(_mapping(metadata.get("data")).get("files"))
+    hashes = {str(path): _mapping(entry).get("sha256") for path, entry in files.items()}
+    return {path: digest for path, digest in hashes.items() if isinstance(digest, str)}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _read_json(path: Path) -> Mapping[str, Any] | None:
+    """A metadata file; None if it is absent, damaged or huge (the predictions still count)."""
+    try:
+        if path.stat().st_size > MAX_METADATA_BYTES:
+            return None
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

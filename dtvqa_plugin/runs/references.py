@@ -1,0 +1,103 @@
+"""The questions that predictions are scored against, found by question id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin.benchmark.release import BY_NAME
+from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.data import Record, data_signature, records
+from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT, custom_subsets_if_set
+
+SAMPLE_SPLIT = "mini"
+PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
+"""The order in which the paper lists the subsets, and so do all tables here."""
+
+
+def part_place(name: str) -> int:
+    """A subset's place among all, for sorting; those of a set of one's own keep their order."""
+    return PART_ORDER.index(name) if name in PART_ORDER else len(PART_ORDER)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationStamp:
+    """Which annotations were read: digest of questions and answers, repository revision if known.
+
+    Of a set of one's own, the revision is its name and the start of its hash.
+
+    ``files`` maps each annotation file to its SHA-256; ``altered`` names those whose bytes differ
+    from the known released ones.
+    """
+
+    sha256: str
+    revision: str | None
+    files: Mapping[str, str]
+    altered: tuple[str, ...]
+
+    @property
+    def short(self) -> str:
+        """The first 16 hex digits, marked if a file is not the released one."""
+        return self.sha256[:16] + ("-altered" if self.altered else "")
+
+
+class References:
+    """Records by question id, each split read when one of its ids first turns up.
+
+    ``home`` is a data store or any folder in the published layout (default: the user's store);
+    images are not needed. The embedded sample is always there.
+    """
+
+    def __init__(self, home: str | Path | None = None) -> None:
+        self.home = home
+        self._splits: dict[str, dict[str, Record]] = {}
+
+    @cached_property
+    def _custom(self) -> tuple[str, ...]:
+        return custom_subsets_if_set()
+
+    def split_of(self, question_id: str) -> str | None:
+        """The split that an id of this form belongs to, whether the question exists or not."""
+        first = question_id.partition("/")[0]
+        if first in SUBSETS:
+            return "test"
+        if first in SAMPLE_SUBSETS:
+            return SAMPLE_SPLIT
+        if first in self._custom:
+            return CUSTOM_SPLIT
+        return BY_NAME[first].split if first in BY_NAME else None
+
+    def split(self, name: str) -> Mapping[str, Record]:
+        """All records of a split by id. Raises DataError when its annotations are missing."""
+        if name not in self._splits:
+            self._splits[name] = {r.question_id: r for r in records(name, home=self.home)}
+        return self._splits[name]
+
+    def find(self, question_id: str) -> tuple[str, Record] | None:
+        """The split and record of a question, None for an id that the benchmark does not have."""
+        split = self.split_of(question_id)
+        record = None if split is None else self.split(split).get(question_id)
+        return None if split is None or record is None else (split, record)
+
+    def of_subsets(self, split: str, subsets: Sequence[str]) -> list[Record]:
+        """The records of some subsets, in the paper's order of subsets."""
+        chosen = [record for record in self.split(split).values() if record.subset in subsets]
+        return sorted(chosen, key=lambda record: part_place(record.subset))
+
+    def stamp(self, split: str, subsets: Sequence[str]) -> AnnotationStamp:
+        """What the signature says of the annotations behind some subsets."""
+        signature: dict[str, Any] = data_signature(split, list(subsets), home=self.home)
+        files: dict[str, dict[str, Any]] = signature["files"]
+        revisions = {entry["revision"] for entry in files.values()}
+        if split == CUSTOM_SPLIT:
+            custom: dict[str, Any] = signature["custom"]
+            revisions = {f"{custom['name']}@{custom['sha256'][:16]}"}
+        return AnnotationStamp(
+            sha256=signature["records_sha256"],
+            revision=revisions.pop() if len(revisions) == 1 else None,
+            files={path: entry["sha256"] for path, entry in files.items()},
+            altered=tuple(path for path, entry in files.items() if entry["released"] is False),
+        )

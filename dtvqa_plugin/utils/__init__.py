@@ -1,0 +1,1 @@
+"""Tools that any room may use: the environment, files, text for people, images."""
