@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
+from dtvqa_plugin.analysis import power as power_analysis
 from dtvqa_plugin.analysis.audits import LeakagePart, leakage
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Design
 from dtvqa_plugin.analysis.comparison import HEADLINE, Comparison, prompt_pairs
@@ -21,7 +22,6 @@ from dtvqa_plugin.benchmark.release import split_subsets
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.predictions.kinds import METRICS
-from dtvqa_plugin.report import power as power_analysis
 from dtvqa_plugin.report import rendering, terminal
 from dtvqa_plugin.runs.reading import distinct_names, read_run, read_runs
 from dtvqa_plugin.runs.references import References

@@ -11,15 +11,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict
 
+import make_sample
 import numpy as np
 import pytest
 from PIL import Image
 from sample_art.fonts import FACES, PACKAGES, FontBook, MissingFontsError
 from sample_art.page import Page
 
-from dtvqa_plugin.data import make_sample
+from dtvqa_plugin.data import sample_dir
 
-SAMPLE = Path(make_sample.__file__).parent / "sample"
+SAMPLE = sample_dir()
 SUBSETS = ("MiniScene", "MiniNutrCap", "MiniProdCap", "MiniTabShot")
 SIZE_CAP = 2_000_000
 
