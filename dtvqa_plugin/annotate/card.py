@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dtvqa_plugin.annotate.overview import Overview
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.status import Overview
 
 
 def data_card(

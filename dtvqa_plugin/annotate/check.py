@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz
 
-from dtvqa_plugin.annotate.config import Check
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import ImageIndex
-from dtvqa_plugin.annotate.journal import Damage, Entry, Rewritten
-from dtvqa_plugin.annotate.project import Project, report_damage
-from dtvqa_plugin.annotate.scripts import count_words, letters, main_script, plain
-from dtvqa_plugin.annotate.text import TextReader, plain_text
+from dtvqa_plugin.annotate.project.config import Check
+from dtvqa_plugin.annotate.project.inventory import ImageIndex
+from dtvqa_plugin.annotate.project.journal import Damage, Entry, Rewritten
+from dtvqa_plugin.annotate.project.project import Project, report_damage
+from dtvqa_plugin.annotate.text.reader import TextReader, plain_text
+from dtvqa_plugin.annotate.text.scripts import count_words, letters, main_script, plain
 from dtvqa_plugin.errors import DataError
 
 WEIGHTS: dict[str, float] = {

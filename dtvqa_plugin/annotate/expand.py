@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from dtvqa_plugin.annotate.extract import pairs_by_image
-from dtvqa_plugin.annotate.journal import Damage, Rewritten
-from dtvqa_plugin.annotate.project import Project, report_damage
-from dtvqa_plugin.annotate.variants import propose
+from dtvqa_plugin.annotate.project.journal import Damage, Rewritten
+from dtvqa_plugin.annotate.project.project import Project, report_damage
+from dtvqa_plugin.annotate.text.variants import propose
 
 
 @dataclass(slots=True)

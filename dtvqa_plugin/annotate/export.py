@@ -20,13 +20,13 @@ from typing import Any
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.annotate.card import data_card
-from dtvqa_plugin.annotate.decisions import Decisions
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import ImageFile, ImageIndex
-from dtvqa_plugin.annotate.journal import Entry
-from dtvqa_plugin.annotate.overview import Overview, overview
-from dtvqa_plugin.annotate.project import Project
-from dtvqa_plugin.annotate.scripts import count_words, main_script
+from dtvqa_plugin.annotate.project.inventory import ImageFile, ImageIndex
+from dtvqa_plugin.annotate.project.journal import Entry
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review.decisions import Decisions
+from dtvqa_plugin.annotate.status import Overview, overview
+from dtvqa_plugin.annotate.text.scripts import count_words, main_script
 from dtvqa_plugin.benchmark.release import CUSTOM_FILE
 from dtvqa_plugin.data.splits.custom import INFO_FILE
 from dtvqa_plugin.utils.files import file_sha256

@@ -12,10 +12,10 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dtvqa_plugin.annotate.answers import Pair, parse
+from dtvqa_plugin.annotate.answers import Pair, read_answer
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.journal import Damage, Entry, Rewritten
-from dtvqa_plugin.annotate.project import Project, report_damage
+from dtvqa_plugin.annotate.project.journal import Damage, Entry, Rewritten
+from dtvqa_plugin.annotate.project.project import Project, report_damage
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def _read(
     entry: Entry, report: ExtractReport, pairs: Rewritten, unread: Rewritten, seen: set[str]
 ) -> None:
     text = str(entry["text"])
-    parsed = parse(text)
+    parsed = read_answer(text)
     report.answers += 1
     report.empty += not text.strip()
     refused = parsed.refusal or bool(entry.get("refusal"))

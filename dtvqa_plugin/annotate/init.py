@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dtvqa_plugin.annotate.config import read_config, read_style
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import IMAGE_ENDINGS
-from dtvqa_plugin.annotate.journal import write_whole
-from dtvqa_plugin.annotate.project import CONFIG, Project
+from dtvqa_plugin.annotate.project.config import read_config, read_style
+from dtvqa_plugin.annotate.project.inventory import IMAGE_ENDINGS
+from dtvqa_plugin.annotate.project.journal import write_whole
+from dtvqa_plugin.annotate.project.project import CONFIG, Project
 
 BUILT_IN = ("scene", "nutrition", "product", "table")
 
@@ -75,7 +75,9 @@ def _holds_images(folder: Path) -> bool:
 def _style(wanted: str) -> tuple[str, bytes]:
     """The style's name and file: a built-in one, or the user's own file."""
     if wanted in BUILT_IN:
-        place = importlib.resources.files("dtvqa_plugin.annotate") / "styles" / f"{wanted}.yaml"
+        place = (
+            importlib.resources.files("dtvqa_plugin.annotate.project") / "styles" / f"{wanted}.yaml"
+        )
         return wanted, place.read_bytes()
     path = Path(wanted).expanduser()
     if not path.is_file():

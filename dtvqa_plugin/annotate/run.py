@@ -21,20 +21,20 @@ from typing import Any
 
 from PIL import Image
 
-from dtvqa_plugin.annotate.config import Endpoint, Round
-from dtvqa_plugin.annotate.endpoint import Answer, Asker, AskError, Stopped
-from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import Counts, ImageFile, Inventory
-from dtvqa_plugin.annotate.journal import Damage, Entry
-from dtvqa_plugin.annotate.project import Project, report_damage
-from dtvqa_plugin.annotate.prompting import (
+from dtvqa_plugin.annotate.asking.endpoint import Answer, Asker, AskError, Stopped
+from dtvqa_plugin.annotate.asking.prompting import (
     Template,
     answer_tokens,
     encode_image,
     image_tokens,
     text_tokens,
 )
-from dtvqa_plugin.annotate.text import TextReader
+from dtvqa_plugin.annotate.errors import AnnotateError
+from dtvqa_plugin.annotate.project.config import Endpoint, Round
+from dtvqa_plugin.annotate.project.inventory import Counts, ImageFile, Inventory
+from dtvqa_plugin.annotate.project.journal import Damage, Entry
+from dtvqa_plugin.annotate.project.project import Project, report_damage
+from dtvqa_plugin.annotate.text.reader import TextReader
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.images import load_rgb
 from dtvqa_plugin.utils.text import now

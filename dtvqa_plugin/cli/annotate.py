@@ -86,7 +86,7 @@ def run(
     Ctrl-C waits for answers on their way. Exit status 1 when questions failed or a bound stopped
     the run; run it again to go on.
     """
-    from dtvqa_plugin.annotate.project import Project
+    from dtvqa_plugin.annotate.project.project import Project
     from dtvqa_plugin.annotate.run import Bounds, estimate
     from dtvqa_plugin.annotate.run import run as run_stage
 
@@ -108,7 +108,7 @@ def run(
 def extract(folder: Path, as_json: bool) -> None:
     """Read pairs out of the raw answers; what cannot be read is listed in unread.jsonl."""
     from dtvqa_plugin.annotate.extract import extract as extract_stage
-    from dtvqa_plugin.annotate.project import Project
+    from dtvqa_plugin.annotate.project.project import Project
 
     report = extract_stage(Project.open(folder))
     if as_json:
@@ -139,9 +139,9 @@ def check(
     folder: Path, text_only: bool, max_usd: float | None, no_ocr: bool, as_json: bool
 ) -> None:
     """Flag pairs for triage: text not in the image, duplicates, and more. Drops nothing."""
+    from dtvqa_plugin.annotate.asking.text_only import ask_without_images, text_only_answers
     from dtvqa_plugin.annotate.check import check as check_stage
-    from dtvqa_plugin.annotate.project import Project
-    from dtvqa_plugin.annotate.textonly import ask_without_images, text_only_answers
+    from dtvqa_plugin.annotate.project.project import Project
 
     project = Project.open(folder)
     stopped = None
@@ -181,7 +181,7 @@ def check(
 def expand(folder: Path, as_json: bool) -> None:
     """Propose other ways to write each answer, with the reason; people decide."""
     from dtvqa_plugin.annotate.expand import expand as expand_stage
-    from dtvqa_plugin.annotate.project import Project
+    from dtvqa_plugin.annotate.project.project import Project
 
     report = expand_stage(Project.open(folder))
     if as_json:
@@ -198,7 +198,7 @@ def expand(folder: Path, as_json: bool) -> None:
 @click.option("--open/--no-open", "open_browser", default=True, help="Open a browser.")
 def review(folder: Path, reviewer: str | None, port: int, open_browser: bool) -> None:
     """Decide on pairs in a local web page; every decision is saved at once. Ctrl-C ends it."""
-    from dtvqa_plugin.annotate.project import Project
+    from dtvqa_plugin.annotate.project.project import Project
     from dtvqa_plugin.annotate.review import ReviewServer
 
     server = ReviewServer(Project.open(folder), reviewer=reviewer, port=port)
@@ -222,7 +222,7 @@ def review(folder: Path, reviewer: str | None, port: int, open_browser: bool) ->
 def export(folder: Path, to: Path | None, adjudicator: str | None, as_json: bool) -> None:
     """Write accepted pairs as a benchmark: released format, images, statistics, data card."""
     from dtvqa_plugin.annotate.export import export as export_stage
-    from dtvqa_plugin.annotate.project import Project
+    from dtvqa_plugin.annotate.project.project import Project
 
     project = Project.open(folder)
     report = export_stage(project, to or project.root / "export", adjudicator)
@@ -249,9 +249,9 @@ def export(folder: Path, to: Path | None, adjudicator: str | None, as_json: bool
 @_JSON
 def status(folder: Path, scan: bool, as_json: bool) -> None:
     """Show what every stage has done so far."""
-    from dtvqa_plugin.annotate.inventory import Inventory
-    from dtvqa_plugin.annotate.overview import overview
-    from dtvqa_plugin.annotate.project import Project
+    from dtvqa_plugin.annotate.project.inventory import Inventory
+    from dtvqa_plugin.annotate.project.project import Project
+    from dtvqa_plugin.annotate.status import overview
 
     project = Project.open(folder)
     if scan:

@@ -14,7 +14,7 @@ pytest.importorskip("openai", reason="needs the extra annotate")
 import yaml
 
 from dtvqa_plugin.annotate.init import Wish, make_project
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.project import Project
 
 MakeProject = Callable[..., Project]
 
@@ -70,7 +70,7 @@ def make(tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch) -> MakeP
 
 def fill(project: Project, texts: list[str]) -> None:
     """Put answers into a project as `run` would, one an image, in the order of files."""
-    from dtvqa_plugin.annotate.inventory import Inventory
+    from dtvqa_plugin.annotate.project.inventory import Inventory
 
     for image, text in zip(Inventory(project).scan(), texts, strict=True):
         project.raw.append(

@@ -9,12 +9,12 @@ from annotate.answer_shapes import SHAPES, Shape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtvqa_plugin.annotate.answers import parse
+from dtvqa_plugin.annotate.answers import read_answer
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_answer_shape(shape: Shape) -> None:
-    parsed = parse(shape.text)
+    parsed = read_answer(shape.text)
     wanted = [(q, a if isinstance(a, tuple) else (a,)) for q, a in shape.pairs]
     assert [(pair.question, pair.answers) for pair in parsed.pairs] == wanted
     assert parsed.refusal is shape.refusal
@@ -60,7 +60,7 @@ def test_any_text_is_read_without_loss(text: str) -> None:
 
 
 def _assert_tiles(text: str) -> None:
-    parsed = parse(text)
+    parsed = read_answer(text)
     assert "".join(text[s.start : s.end] for s in parsed.segments) == text
     for pair in parsed.pairs:
         assert pair.question.strip()

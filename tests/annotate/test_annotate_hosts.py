@@ -12,10 +12,10 @@ from annotate.conftest import ANSWER, draw, fill
 from loopback import LoopbackOpenAI, text_of
 
 from dtvqa_plugin.analysis.tables import result_tables
-from dtvqa_plugin.annotate.decisions import Decisions
 from dtvqa_plugin.annotate.export import ExportReport, export
 from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.init import Wish, make_project
+from dtvqa_plugin.annotate.review.decisions import Decisions
 from dtvqa_plugin.report import parse_signature, read_runs
 
 

@@ -16,12 +16,12 @@ from annotate.annotate_server import Endpoint
 from annotate.conftest import ANSWER, MakeProject, draw, fill
 
 from dtvqa_plugin.annotate.check import check
-from dtvqa_plugin.annotate.decisions import Decisions
 from dtvqa_plugin.annotate.expand import expand
 from dtvqa_plugin.annotate.export import export
 from dtvqa_plugin.annotate.extract import extract
-from dtvqa_plugin.annotate.journal import Damage, Journal, Rewritten
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.journal import Damage, Journal, Rewritten
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review.decisions import Decisions
 from dtvqa_plugin.annotate.run import Bounds, run
 
 
@@ -88,7 +88,8 @@ def test_offsets_lead_back_to_records(journal: Journal) -> None:
 
 def test_many_writers_in_threads_and_processes_lose_nothing(journal: Journal) -> None:
     code = (
-        "import sys; from pathlib import Path; from dtvqa_plugin.annotate.journal import Journal\n"
+        "import sys; from pathlib import Path\n"
+        "from dtvqa_plugin.annotate.project.journal import Journal\n"
         "for n in range(40): Journal(Path(sys.argv[1])).append({'n': n}, sync=False)"
     )
     others = [subprocess.Popen([sys.executable, "-c", code, str(journal.path)]) for _ in range(2)]
@@ -175,7 +176,8 @@ def test_interrupted_run_waits_for_what_is_on_its_way(make: MakeProject, images:
 
 
 SLOW_WRITES = (
-    "import time; from dtvqa_plugin.annotate.journal import Rewritten; w = Rewritten.write\n"
+    "import time; from dtvqa_plugin.annotate.project.journal import Rewritten\n"
+    "w = Rewritten.write\n"
     "Rewritten.write = lambda self, record: (w(self, record), self._handle.flush(), "
     "time.sleep(0.2))[0]"
 )

@@ -19,12 +19,12 @@ from click.testing import CliRunner
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.init import BUILT_IN, Wish, make_project
-from dtvqa_plugin.annotate.inventory import ImageIndex
-from dtvqa_plugin.annotate.ocr_files import read_ocr_file
-from dtvqa_plugin.annotate.overview import overview
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.inventory import ImageIndex
+from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.run import Bounds, run
-from dtvqa_plugin.annotate.text import describe
+from dtvqa_plugin.annotate.status import overview
+from dtvqa_plugin.annotate.text.ocr_files import read_ocr_file
+from dtvqa_plugin.annotate.text.reader import describe
 from dtvqa_plugin.cli import cli
 from dtvqa_plugin.ocr import TextBox
 

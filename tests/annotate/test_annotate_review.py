@@ -17,12 +17,12 @@ import pytest
 from annotate.conftest import MakeProject, fill
 
 from dtvqa_plugin.annotate.check import check
-from dtvqa_plugin.annotate.decisions import Decisions
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.expand import expand
 from dtvqa_plugin.annotate.extract import extract
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review import ReviewServer
+from dtvqa_plugin.annotate.review.decisions import Decisions
 from dtvqa_plugin.annotate.review.server import checked_name
 
 if TYPE_CHECKING:

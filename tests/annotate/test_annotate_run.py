@@ -30,12 +30,13 @@ from annotate.annotate_server import (
 from annotate.conftest import ANSWER, MakeProject, draw
 from click.testing import CliRunner
 
-from dtvqa_plugin.annotate import endpoint as endpoint_module
-from dtvqa_plugin.annotate.endpoint import RateLimit
+from dtvqa_plugin.annotate.asking import endpoint as endpoint_module
+from dtvqa_plugin.annotate.asking.endpoint import RateLimit
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import ImageFile
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.inventory import ImageFile
+from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.run import Bounds, estimate, run
+from dtvqa_plugin.annotate.text import TextReader
 from dtvqa_plugin.cli import cli
 from dtvqa_plugin.errors import DTVQAError
 
@@ -204,8 +205,8 @@ def test_fault_of_ours_in_several_threads_loses_no_answer(
             time.sleep(0.2)
             raise AnnotateError("the text is gone")
 
-    monkeypatch.setattr("dtvqa_plugin.annotate.text.TextReader.boxes", faulty)
-    monkeypatch.setattr("dtvqa_plugin.annotate.text.TextReader.check_matches", lambda *a: None)
+    monkeypatch.setattr(TextReader, "boxes", faulty)
+    monkeypatch.setattr(TextReader, "check_matches", lambda *a: None)
     text = make().root / "text.json"
     text.write_text("{}")
     ocr = {"from": "file", "format": "json", "file": str(text)}

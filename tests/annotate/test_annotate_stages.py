@@ -14,16 +14,16 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dtvqa_plugin.annotate.asking.text_only import ask_without_images, text_only_answers
 from dtvqa_plugin.annotate.check import WEIGHTS, Flag, check, containment, flags_of, score
-from dtvqa_plugin.annotate.config import Check
-from dtvqa_plugin.annotate.decisions import Decisions, agreements, cohen_kappa
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.expand import expand
 from dtvqa_plugin.annotate.export import export
 from dtvqa_plugin.annotate.extract import extract, pair_id
-from dtvqa_plugin.annotate.project import Project
-from dtvqa_plugin.annotate.textonly import ask_without_images, text_only_answers
-from dtvqa_plugin.annotate.variants import propose
+from dtvqa_plugin.annotate.project.config import Check
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review.decisions import Decisions, agreements, cohen_kappa
+from dtvqa_plugin.annotate.text.variants import propose
 from dtvqa_plugin.cli import cli
 from dtvqa_plugin.data import data_signature, load_split, read_test
 from dtvqa_plugin.data.splits.custom import read_custom

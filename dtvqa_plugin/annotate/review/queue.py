@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from dtvqa_plugin.annotate.decisions import Decisions, Held, agreements
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.journal import Entry
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.journal import Entry
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review.decisions import Decisions, Held, agreements
 
 Filter = Literal["todo", "second", "accepted", "rejected", "disputed", "all"]
 FILTERS: tuple[str, ...] = get_args(Filter)

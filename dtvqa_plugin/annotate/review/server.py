@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import ImageIndex
-from dtvqa_plugin.annotate.journal import Entry
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.inventory import ImageIndex
+from dtvqa_plugin.annotate.project.journal import Entry
+from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.queue import FILTERS, Queue, View
-from dtvqa_plugin.annotate.text import TextReader
+from dtvqa_plugin.annotate.text.reader import TextReader
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.images import load_rgb
 

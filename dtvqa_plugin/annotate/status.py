@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from dtvqa_plugin.annotate.decisions import Decisions, agreements
-from dtvqa_plugin.annotate.journal import Damage
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.journal import Damage
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review.decisions import Decisions, agreements
 
 
 @dataclass(slots=True)

@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 
 import openai
 
-from dtvqa_plugin.annotate.config import Endpoint
 from dtvqa_plugin.annotate.errors import AnnotateError
+from dtvqa_plugin.annotate.project.config import Endpoint
 
 logger = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from dtvqa_plugin.annotate.config import Endpoint
-from dtvqa_plugin.annotate.endpoint import Answer, Asker, AskError, Stopped
+from dtvqa_plugin.annotate.asking.endpoint import Answer, Asker, AskError, Stopped
+from dtvqa_plugin.annotate.asking.prompting import text_tokens
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.journal import Damage, Entry
-from dtvqa_plugin.annotate.project import Project, report_damage
-from dtvqa_plugin.annotate.prompting import text_tokens
+from dtvqa_plugin.annotate.project.config import Endpoint
+from dtvqa_plugin.annotate.project.journal import Damage, Entry
+from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.annotate.run import STOP_AFTER, RunReport, _gentle_stop, _usd
 from dtvqa_plugin.utils.text import now
 

@@ -24,9 +24,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from dtvqa_plugin.annotate.config import Config, Source, Style, read_config, read_style
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.journal import Damage, Journal
+from dtvqa_plugin.annotate.project.config import Config, Source, Style, read_config, read_style
+from dtvqa_plugin.annotate.project.journal import Damage, Journal
 
 logger = logging.getLogger(__name__)
 
@@ -50,20 +50,20 @@ class Project:
     proposals: Journal = field(init=False)
 
     def __post_init__(self) -> None:
-        needs = {
-            "images": {"source", "file", "size", "mtime_ns"},
-            "prompts": {"prompt", "text"},
-            "raw": {"image", "round", "asked", "model", "prompt", "text", "at"},
-            "failures": {"image", "round", "error", "at"},
-            "textonly": {"pair", "model", "answer", "at"},
-            "decisions": {"id", "pair", "reviewer", "at", "action"},
-            "pairs": {"pair", "image", "style", "question", "answers"},
-            "unread": {"image", "text"},
-            "flags": {"pair", "flags", "score"},
-            "proposals": {"pair", "proposals"},
-        }
-        for name, keys in needs.items():
-            setattr(self, name, Journal(self.root / f"{name}.jsonl", frozenset(keys)))
+        self.images = self._journal("images", "source", "file", "size", "mtime_ns")
+        self.prompts = self._journal("prompts", "prompt", "text")
+        self.raw = self._journal("raw", "image", "round", "asked", "model", "prompt", "text", "at")
+        self.failures = self._journal("failures", "image", "round", "error", "at")
+        self.textonly = self._journal("textonly", "pair", "model", "answer", "at")
+        self.decisions = self._journal("decisions", "id", "pair", "reviewer", "at", "action")
+        self.pairs = self._journal("pairs", "pair", "image", "style", "question", "answers")
+        self.unread = self._journal("unread", "image", "text")
+        self.flags = self._journal("flags", "pair", "flags", "score")
+        self.proposals = self._journal("proposals", "pair", "proposals")
+
+    def _journal(self, name: str, *keys: str) -> Journal:
+        """The journal ``NAME.jsonl``, whose records have at least these keys."""
+        return Journal(self.root / f"{name}.jsonl", frozenset(keys))
 
     @classmethod
     def open(cls, root: str | Path) -> Project:

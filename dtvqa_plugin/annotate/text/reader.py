@@ -9,12 +9,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from dtvqa_plugin.annotate.config import Source
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.inventory import ImageFile
-from dtvqa_plugin.annotate.journal import Journal, Rewritten
-from dtvqa_plugin.annotate.ocr_files import image_name, read_ocr_file
-from dtvqa_plugin.annotate.project import Project
+from dtvqa_plugin.annotate.project.config import Source
+from dtvqa_plugin.annotate.project.inventory import ImageFile
+from dtvqa_plugin.annotate.project.journal import Journal, Rewritten
+from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.text.ocr_files import image_name, read_ocr_file
 from dtvqa_plugin.ocr import OCRReader, TextBox
 from dtvqa_plugin.ocr.boxes import Quad
 from dtvqa_plugin.ocr.layout import reading_order

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from dtvqa_plugin.annotate.config import Round, Source, Style
-from dtvqa_plugin.annotate.inventory import ImageFile
-from dtvqa_plugin.annotate.text import describe
+from dtvqa_plugin.annotate.project.config import Round, Source, Style
+from dtvqa_plugin.annotate.project.inventory import ImageFile
+from dtvqa_plugin.annotate.text.reader import describe
 from dtvqa_plugin.ocr import TextBox
 
 _SEND_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.journal import Damage, Entry
-from dtvqa_plugin.annotate.project import Project, report_damage
+from dtvqa_plugin.annotate.project.journal import Damage, Entry
+from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.utils.text import now
 
 Verdict = Literal["accept", "reject"]

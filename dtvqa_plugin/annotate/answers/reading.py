@@ -1,7 +1,8 @@
 """Questions and answers out of whatever a model wrote, and nothing lost on the way.
 
-`parse` divides an answer into segments that tile it: pairs, remarks (openings, headings, reasons,
-closings), and what could not be read. The last are for a person to look at, with their text.
+`read_answer` divides an answer into segments that tile it: pairs, remarks (openings, headings,
+reasons, closings), and what could not be read. The
+last are for a person to look at, with their text.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class Reading:
     """What one answer holds. ``segments`` tile ``text``: together they are all of it."""
 
     text: str
@@ -51,7 +52,7 @@ class Parsed:
         return tuple(self.text[s.start : s.end] for s in self.segments if s.kind == "unread")
 
 
-def parse(text: str) -> Parsed:
+def read_answer(text: str) -> Reading:
     """Read a model's answer. Never raises; takes any text."""
     reader = _Reader(text)
     for start, end, kind in _blocks(text):
@@ -437,14 +438,14 @@ class _Reader:
         self.pairs += pairs
         self.claim("unread" if rest else "pair", start, end)
 
-    def finish(self) -> Parsed:
+    def finish(self) -> Reading:
         self.close()
         for question in self.waiting:
             for start, end in question.spans:
                 self.claim("unread", start, end)
         segments = _tiled(self.segments, self.text)
         refusal = not self.pairs and self.refusals > 0
-        return Parsed(self.text, tuple(self.pairs), segments, refusal)
+        return Reading(self.text, tuple(self.pairs), segments, refusal)
 
     def close(self) -> None:
         """The open question is complete: a pair, or a question waiting for its answer."""

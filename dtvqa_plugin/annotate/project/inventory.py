@@ -11,10 +11,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from dtvqa_plugin.annotate.config import Source
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.journal import Damage, Entry
-from dtvqa_plugin.annotate.project import Project, report_damage
+from dtvqa_plugin.annotate.project.config import Source
+from dtvqa_plugin.annotate.project.journal import Damage, Entry
+from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import file_sha256
 from dtvqa_plugin.utils.images import open_image
