@@ -26,12 +26,19 @@ _LONGEST_TO_SHORTEST = 8
 _DECIMALS = 1
 
 
+def available_cores() -> int:
+    """The number of CPU cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def default_threads() -> int:
     """`OMP_NUM_THREADS` where it is a positive number, otherwise our cores, at most 4."""
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if wanted.isdecimal() and int(wanted) > 0:
         return int(wanted)
-    return min(_cores(), 4)
+    return min(available_cores(), 4)
 
 
 def rgb_pixels(image: Image.Image) -> NDArray[np.uint8]:
@@ -96,12 +103,6 @@ class OCREngine:
             TextBox(text, _quad(corners), round(float(score), 3))
             for text, corners, score in zip(output.txts, output.boxes, output.scores, strict=True)
         ]
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:

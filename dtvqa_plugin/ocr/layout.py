@@ -64,8 +64,10 @@ def group_lines(boxes: Sequence[TextBox]) -> list[Line]:
 
 
 def reading_order(boxes: Sequence[TextBox]) -> list[TextBox]:
-    """All boxes line by line."""
-    return [box for line in group_lines(deskew(boxes)) for box in line]
+    """All boxes line by line, as they are: a slant counts for the order only."""
+    level = deskew(boxes)
+    original = {id(turned): box for turned, box in zip(level, boxes, strict=True)}
+    return [original[id(turned)] for line in group_lines(level) for turned in line]
 
 
 def find_grid(boxes: Sequence[TextBox]) -> Grid | None:

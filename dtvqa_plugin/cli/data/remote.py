@@ -15,6 +15,7 @@ import click
 from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, split_files
 from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.cli.data.commands import data, echo_report
+from dtvqa_plugin.cli.data.recognise import recognise
 from dtvqa_plugin.cli.finetune import leakage
 from dtvqa_plugin.data.transfer.export_parquet import SHARD_BYTES, to_parquet
 from dtvqa_plugin.data.transfer.fetch import fetch_release, progress_bar
@@ -28,6 +29,7 @@ _SHOWN_FAULTS = 20
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 data.add_command(leakage)
+data.add_command(recognise)
 
 
 def _choosing(what: str) -> Callable[[_F], _F]:
