@@ -22,6 +22,7 @@ TOP_LEVEL = {
     "LICENSE",
     "CHANGELOG.md",
     "dtvqa_plugin",
+    "scripts",
     "task_configs",
     "tools",
     "tests",
