@@ -19,8 +19,9 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from dtvqa_plugin.analysis.bootstrap import OVERALL, Design, Floats, intervals
+from dtvqa_plugin.analysis.bootstrap import intervals
 from dtvqa_plugin.benchmark.subsets import SUBSETS
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
 IMAGE_SHARE = 940 / 1200
 METRICS = 3

@@ -16,10 +16,10 @@ from torchmetrics.utilities import dim_zero_cat
 
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.metrics import DEFAULT_TAU, Aggregate, prepare, score, score_corpus
+from dtvqa_plugin.metrics.names import HEADLINE_FIRST
 
 __all__ = ["DTVQAScore", "argmax_logits", "make_compute_metrics"]
 
-METRICS = ("accanls", "anls", "acc")
 _NO_INDEX = -1
 _COLUMNS = 5  # index, subset, anls, acc, failed
 
@@ -144,7 +144,7 @@ class DTVQAScore(Metric):  # type: ignore[misc]  # torchmetrics is not followed 
         values: dict[str, Tensor] = {}
         for name, found in self.aggregates().items():
             prefix = "" if name == "overall" else f"{name}/"
-            for key in METRICS:
+            for key in HEADLINE_FIRST:
                 value = torch.tensor(getattr(found, key), dtype=torch.float64, device=self.device)
                 values[f"{prefix}{key}"] = value
             for key in ("n", "failed"):
@@ -220,7 +220,9 @@ def make_compute_metrics(
         aggregates = score_corpus(texts, references, subsets, tau)
         found = {"": aggregates.overall}
         found.update((f"{name}_", part) for name, part in aggregates.by_subset.items())
-        return {f"{p}{key}": getattr(part, key) for p, part in found.items() for key in METRICS}
+        return {
+            f"{p}{key}": getattr(part, key) for p, part in found.items() for key in HEADLINE_FIRST
+        }
 
     return compute_metrics
 

@@ -12,9 +12,11 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dtvqa_plugin.analysis.bootstrap import OVERALL
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.runs.run import Run, RunError, ScoredAnswer
+from dtvqa_plugin.metrics.scored import ScoredAnswer
+from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.runs.run import Run
 
 BOUNDS = (1.5, 4.0, 16.0)
 """Length of the output over that of the matched answer: the edges of the verbosity bins."""

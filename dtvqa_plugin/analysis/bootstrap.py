@@ -13,20 +13,16 @@ questions). Both sums are products of one matrix of draw counts with per-image s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-OVERALL = "overall"
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats, as_columns
+
 RESAMPLES = 10_000
 LEVEL = 0.95
 SEED = 20_240_506
 """Fixed, so that the same run always prints the same interval."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 
 CHUNK = 1_000
 
@@ -44,76 +40,6 @@ class Interval:
         return Interval(self.value * factor, self.low * factor, self.high * factor)
 
 
-class Design:
-    """Which subset and which image each question belongs to; fixed for all runs that share it.
-
-    ``subsets`` and ``images`` have one entry a question. ``parts`` is ``"overall"`` followed by
-    the subsets in order of first appearance.
-    """
-
-    def __init__(self, subsets: Sequence[str], images: Sequence[str]) -> None:
-        if len(subsets) != len(images):
-            raise ValueError(f"{len(subsets)} subsets for {len(images)} images: one a question")
-        if not subsets:
-            raise ValueError("no questions: nothing to resample")
-        self.names = tuple(dict.fromkeys(subsets))
-        self.parts = (OVERALL, *self.names)
-        self.questions = len(subsets)
-        numbers: dict[tuple[str, str], int] = {}
-        codes = [
-            numbers.setdefault(pair, len(numbers)) for pair in zip(subsets, images, strict=True)
-        ]
-        self.cluster: Ints = np.asarray(codes, dtype=np.intp)
-        self.clusters = len(numbers)
-        stratum = np.asarray([self.names.index(subset) for subset, _ in numbers], dtype=np.intp)
-        self.members: dict[str, Ints] = {
-            name: np.flatnonzero(stratum == place) for place, name in enumerate(self.names)
-        }
-        self.sizes: Floats = np.bincount(self.cluster, minlength=self.clusters).astype(np.float64)
-        of_question = stratum[self.cluster]
-        self.rows: dict[str, Ints] = {
-            name: np.flatnonzero(of_question == place) for place, name in enumerate(self.names)
-        }
-        self.rows[OVERALL] = np.arange(self.questions)
-
-    def size(self, part: str) -> int:
-        """Number of questions of a part."""
-        return len(self.rows[part])
-
-    def images(self, part: str) -> int:
-        """Number of images of a part."""
-        return self.clusters if part == OVERALL else len(self.members[part])
-
-    def sums(self, values: Floats) -> Floats:
-        """Sums of ``values`` (questions, columns) over each image: (images, columns)."""
-        columns = _columns(values, self.questions)
-        result = np.zeros((self.clusters, columns.shape[1]))
-        np.add.at(result, self.cluster, columns)
-        return result
-
-    def means(self, values: Floats) -> dict[str, Floats]:
-        """Mean of each column over each part's questions.
-
-        The built-in sum over the questions in order, as the scorer and the hosts compute it, so
-        that a table shows the very same figure.
-        """
-        columns = _columns(values, self.questions)
-        return {
-            part: np.asarray(
-                [sum(column.tolist()) / len(rows) for column in columns[rows].T], dtype=np.float64
-            )
-            for part, rows in ((part, self.rows[part]) for part in self.parts)
-        }
-
-
-def _columns(values: Floats, questions: int) -> Floats:
-    columns = np.asarray(values, dtype=np.float64)
-    columns = columns[:, None] if columns.ndim == 1 else columns
-    if columns.shape[0] != questions:
-        raise ValueError(f"{columns.shape[0]} rows of scores for {questions} questions")
-    return columns
-
-
 def bootstrap_means(
     values: Floats, design: Design, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Floats]:
@@ -123,7 +49,7 @@ def bootstrap_means(
     difference of two of them is a paired one.
     """
     check_resamples(resamples)
-    columns = _columns(values, design.questions)
+    columns = as_columns(values, design.questions)
     data = np.column_stack([design.sums(columns), design.sizes])
     totals = {part: np.zeros((resamples, data.shape[1])) for part in design.parts}
     rng = np.random.default_rng(seed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dtvqa_plugin.analysis.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED, Interval, intervals
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.analysis.significance import holm, signflip_p
-from dtvqa_plugin.predictions.kinds import METRICS
-from dtvqa_plugin.runs.run import Run, RunError
-
-HEADLINE = "accanls"
+from dtvqa_plugin.metrics.names import METRICS
+from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.runs.run import Run
 
 
 @dataclass(frozen=True, slots=True)

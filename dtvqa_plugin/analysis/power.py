@@ -16,7 +16,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dtvqa_plugin.analysis.bootstrap import OVERALL, Design, Floats
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
 ALPHA = 0.05
 POWER = 0.8

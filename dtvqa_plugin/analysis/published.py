@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from dtvqa_plugin.analysis.bootstrap import OVERALL
 from dtvqa_plugin.benchmark.release import SPLITS, split_subsets
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.metrics.names import METRICS
+from dtvqa_plugin.runs.design import OVERALL
 
 
 @dataclass(frozen=True, slots=True)

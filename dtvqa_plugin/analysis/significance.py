@@ -6,14 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dtvqa_plugin.analysis.bootstrap import (
-    CHUNK,
-    RESAMPLES,
-    SEED,
-    Design,
-    Floats,
-    check_resamples,
-)
+from dtvqa_plugin.analysis.bootstrap import CHUNK, RESAMPLES, SEED, check_resamples
+from dtvqa_plugin.runs.design import Design, Floats
 
 
 def signflip_p(

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dtvqa_plugin.analysis.audits import Audit, audit
-from dtvqa_plugin.analysis.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED, Interval, intervals
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.analysis.published import PublishedRow
 from dtvqa_plugin.benchmark.release import split_subsets
 from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
-from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.metrics.names import METRICS
+from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.references import PART_ORDER, SAMPLE_SPLIT
+from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run
 
-HEADINGS = {"anls": "ANLS", "acc": "Acc", "accanls": "AccANLS"}
 PERCENT = 100.0
 
 TITLES = {
@@ -112,8 +113,8 @@ class ResultTable:
             warning = found.verbosity.warning()
             if warning:
                 notes.append(f"{VERBOSE_MARK} {_who(row)}: {warning}.")
-        for row, remarks in zip(self.run_rows, self.remarks, strict=True):
-            notes += [f"{_who(row)}: {remark}." for remark in remarks]
+        for row, said in zip(self.run_rows, self.remarks, strict=True):
+            notes += [f"{_who(row)}: {remark}." for remark in said]
         notes += [f"{row.name}: published, {row.source}." for row in self.rows if row.source]
         return notes
 
@@ -151,7 +152,7 @@ def result_tables(
                 parts=_parts(chosen, rows, split),
                 rows=tuple(rows),
                 audits=audits,
-                remarks=tuple(tuple(run.remarks()) for run in chosen),
+                remarks=tuple(tuple(remarks(run)) for run in chosen),
                 oddities=tuple(run.oddities() for run in chosen),
                 resamples=resamples,
                 seed=seed,

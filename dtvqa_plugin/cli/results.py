@@ -13,19 +13,21 @@ from rich.console import Console
 
 from dtvqa_plugin.analysis import power as power_analysis
 from dtvqa_plugin.analysis.audits import LeakagePart, leakage
-from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Design
-from dtvqa_plugin.analysis.comparison import HEADLINE, Comparison, prompt_pairs
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
+from dtvqa_plugin.analysis.comparison import Comparison, prompt_pairs
 from dtvqa_plugin.analysis.comparison import compare as compare_runs
 from dtvqa_plugin.analysis.published import PublishedRow, published_rows
 from dtvqa_plugin.analysis.tables import ResultTable, result_tables
 from dtvqa_plugin.benchmark.release import split_subsets
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.metrics import DEFAULT_TAU
-from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import rendering, terminal
+from dtvqa_plugin.runs.design import Design
+from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.reading import distinct_names, read_run, read_runs
 from dtvqa_plugin.runs.references import References
-from dtvqa_plugin.runs.run import Run, RunError
+from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import plain, visible
 

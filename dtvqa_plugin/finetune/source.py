@@ -6,10 +6,8 @@ Afterwards any record can be read again, in any order.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
-import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -29,11 +27,9 @@ from dtvqa_plugin.benchmark.annotations import (
 )
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained
+from dtvqa_plugin.utils.json_list import BrokenListError, JsonList
 
-_CHUNK = 1 << 18
 _SHOWN_PROBLEMS = 3
-_BLANK = re.compile(r"[ \t\r\n]*")
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,105 +174,15 @@ class ListReader:
     def __iter__(self) -> Iterator[tuple[int, int, object]]:
         try:
             with self.path.open("rb") as handle:
-                yield from self._elements(handle)
-        except (OSError, _BrokenError):
+                digest = hashlib.sha256()
+
+                def read(size: int) -> bytes:
+                    content = handle.read(size)
+                    digest.update(content)
+                    return content
+
+                yield from JsonList(read)
+                self.sha256 = digest.hexdigest()
+        except (OSError, BrokenListError):
             parse_list(read_bytes(self.path), self.path)
             raise DataError(f"{self.path}: cannot be read as a JSON list") from None
-
-    def _elements(self, handle: BinaryIO) -> Iterator[tuple[int, int, object]]:
-        text = _Text(handle)
-        text.expect("[")
-        more = not text.skip("]")
-        while more:
-            yield text.value()
-            more = text.skip(",")
-        if not text.closed:
-            text.expect("]")
-        text.finish()
-        self.sha256 = text.digest.hexdigest()
-
-
-class _BrokenError(Exception):
-    pass
-
-
-class _Text:
-    """A window over a file's text that knows the byte offset of its position."""
-
-    def __init__(self, handle: BinaryIO) -> None:
-        self.digest = hashlib.sha256()
-        self.closed = False
-        self._handle = handle
-        self._decode = codecs.getincrementaldecoder("utf-8")()
-        self._scan = json.JSONDecoder().raw_decode
-        self._buffer = ""
-        self._place = 0
-        self._offset = 0
-        self._ended = False
-        start = handle.read(len(_BOM))
-        self.digest.update(start)
-        if start == _BOM:
-            self._offset = len(_BOM)
-        else:
-            self._feed(start)
-
-    def _feed(self, content: bytes) -> None:
-        try:
-            self._buffer = self._buffer[self._place :] + self._decode.decode(content, not content)
-        except UnicodeDecodeError:
-            raise _BrokenError from None
-        self._place = 0
-
-    def _more(self) -> bool:
-        if self._ended:
-            return False
-        content = self._handle.read(_CHUNK)
-        self.digest.update(content)
-        self._ended = not content
-        self._feed(content)
-        return not self._ended
-
-    def _blanks(self) -> str:
-        """Skip blanks; the next character, or nothing at the end of the file."""
-        while True:
-            found = _BLANK.match(self._buffer, self._place)
-            end = self._place if found is None else found.end()
-            self._offset += end - self._place
-            self._place = end
-            if end < len(self._buffer) or not self._more():
-                return self._buffer[end : end + 1] if end < len(self._buffer) else ""
-
-    def skip(self, character: str, *, required: bool = False) -> bool:
-        """Take ``character`` if it comes next."""
-        if self._blanks() == character:
-            self._place += 1
-            self._offset += 1
-            self.closed = character == "]"
-            return True
-        if required:
-            raise _BrokenError
-        return False
-
-    def expect(self, character: str) -> None:
-        self.skip(character, required=True)
-
-    def value(self) -> tuple[int, int, object]:
-        self._blanks()
-        while True:
-            try:
-                value, end = self._scan(self._buffer, self._place)
-            except (ValueError, RecursionError):
-                if self._more():
-                    continue
-                raise _BrokenError from None
-            if end == len(self._buffer) and self._more():
-                continue  # a number might go on
-            length = len(self._buffer[self._place : end].encode("utf-8", "surrogatepass"))
-            offset = self._offset
-            self._place = end
-            self._offset += length
-            return offset, length, value
-
-    def finish(self) -> None:
-        if self._blanks():
-            raise _BrokenError

@@ -17,17 +17,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.predictions.reader import (
+from dtvqa_plugin.metrics.names import METRICS
+from dtvqa_plugin.predictions.json_records import iter_records
+from dtvqa_plugin.predictions.reader import iter_predictions
+from dtvqa_plugin.predictions.rows import (
     SUFFIXES,
     Fault,
     NoPredictionsError,
     PredictionFileError,
     as_key,
-    iter_predictions,
-    iter_records,
 )
-
-METRICS = ("anls", "acc", "accanls")
 
 
 class Kind(Enum):
@@ -144,7 +143,7 @@ def _plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
         _named(record),
         record.get("raw_prediction", output),
         stored_scores(record),
-        condition=_text(record.get("prompt")),
+        condition=_condition(record),
         model=_text(record.get("model")) or _text(record.get("model_name")),
     )
 
@@ -162,8 +161,13 @@ def _lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
         _named(ours) or _named(doc) or _named(record),
         output,
         stored_scores(record),
-        condition=_text(ours.get("prompt")),
+        condition=_condition(ours),
     )
+
+
+def _condition(record: Mapping[str, Any]) -> str | None:
+    """The condition that a record names; version 0.1.0 wrote it under ``prompt``."""
+    return _text(record.get("condition")) or _text(record.get("prompt"))
 
 
 def stored_scores(record: Mapping[str, Any]) -> dict[str, float]:

@@ -1,67 +1,62 @@
-"""What both hosts do with one question's output. Imports no host."""
+"""The record of one question that both hosts save, and that runs are read back from."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from dtvqa_plugin.metrics import prepare, score
+from dtvqa_plugin.metrics.names import HEADLINE_FIRST
+from dtvqa_plugin.metrics.scored import ScoredAnswer, Unanswered, score_answer
 
 logger = logging.getLogger("dtvqa_plugin")
-
-Unanswered = Literal["failed", "truncated", "empty"]
 
 CUT_OR_EMPTY_WARNING_SHARE = 0.1
 
 
-def score_output(
-    question_id: str, subset: str, answers: Sequence[str], raw: object, prompt: str
-) -> dict[str, Any]:
-    """Score one raw model output and return the record that both hosts save.
+def host_record(answer: ScoredAnswer, subset: str, condition: str) -> dict[str, Any]:
+    """Return what a host logs of a scored answer; scores are 0-1.
 
-    The output is prepared first as the released runners do (reasoning removed, then white space
-    at the ends); ``accanls``, ``anls``, ``acc`` are 0-1. The keys and their order are the same
-    for every row, failed ones too. ``unanswered`` is None or why there is nothing to score.
-    Raises ValueError, naming the question, when the reference answers are unusable.
+    The keys and their order are the same for every question, failed ones too. ``unanswered`` is
+    None or why there is nothing to score. Version 0.1.0 wrote the condition under ``prompt``.
     """
-    prepared = prepare(raw)
-    result = score(None if prepared.failed else prepared.text, answers, question_id=question_id)
     return {
-        "accanls": result.accanls,
-        "anls": result.anls,
-        "acc": result.acc,
-        "unanswered": _unanswered(prepared.failed, prepared.truncated, prepared.text),
+        **{name: getattr(answer, name) for name in HEADLINE_FIRST},
+        "unanswered": answer.unanswered,
         "dtvqa": {
-            "question_id": question_id,
+            "question_id": answer.question_id,
             "subset": subset,
-            "prompt": prompt,
-            "prediction": prepared.text,
-            "matched_answer": result.matched_answer,
-            "failed": prepared.failed,
-            "truncated": prepared.truncated,
-            "exact_match": result.exact_match,
-            "acc_word": result.acc_word,
-            "length_ratio": result.length_ratio,
+            "condition": condition,
+            "prediction": answer.text,
+            "matched_answer": answer.matched_answer,
+            "failed": answer.failed,
+            "truncated": answer.truncated,
+            "exact_match": answer.exact_match,
+            "acc_word": answer.acc_word,
+            "length_ratio": answer.length_ratio,
         },
     }
 
 
-def failed_output(question_id: str, subset: str, prompt: str, error: Exception) -> dict[str, Any]:
+def score_output(
+    question_id: str, subset: str, answers: Sequence[str], raw: object, condition: str
+) -> dict[str, Any]:
+    """Score one raw model output and return the record that both hosts save.
+
+    Raises ValueError, naming the question, when the reference answers are unusable.
+    """
+    return host_record(score_answer(raw, answers, question_id), subset, condition)
+
+
+def failed_output(
+    question_id: str, subset: str, condition: str, error: Exception
+) -> dict[str, Any]:
     """Return the record of a question that could not be scored: zeros, and the fault in the log."""
     logger.error("question %s could not be scored: %s", question_id, error)
-    record = score_output(question_id, subset, ["-"], None, prompt)
+    record = score_output(question_id, subset, ["-"], None, condition)
     record["dtvqa"]["error"] = str(error)
     return record
-
-
-def _unanswered(failed: bool, truncated: bool, text: str) -> Unanswered | None:
-    if failed:
-        return "failed"
-    if truncated:
-        return "truncated"
-    return None if text else "empty"
 
 
 def unanswered_message(reasons: Iterable[Unanswered | None]) -> str | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dtvqa_plugin.metrics.scored import ScoredAnswer
+from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
-from dtvqa_plugin.runs.run import Run, RunError, ScoredAnswer
+from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.runs.signature import Signature, parse_signature
 
 __all__ = [

@@ -11,11 +11,12 @@ from dataclasses import asdict
 from typing import Any
 
 from dtvqa_plugin.analysis.audits import Audit, LeakagePart, VerbosityBin
-from dtvqa_plugin.analysis.bootstrap import OVERALL, Interval
+from dtvqa_plugin.analysis.bootstrap import Interval
 from dtvqa_plugin.analysis.comparison import Comparison, PartDifference
 from dtvqa_plugin.analysis.power import Detectable
-from dtvqa_plugin.analysis.tables import HEADINGS, ResultTable, Row
-from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.analysis.tables import ResultTable, Row
+from dtvqa_plugin.metrics.names import HEADINGS, METRICS
+from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.text import counted, plain
 

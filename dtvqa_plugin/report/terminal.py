@@ -10,11 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dtvqa_plugin.analysis.audits import Audit, LeakagePart
-from dtvqa_plugin.analysis.bootstrap import OVERALL
 from dtvqa_plugin.analysis.comparison import Comparison
 from dtvqa_plugin.analysis.power import Detectable
-from dtvqa_plugin.analysis.tables import HEADINGS, ResultTable, Row
-from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.analysis.tables import ResultTable, Row
+from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.report.rendering import (
     DIFFERENCE_HEADER,
     FINDING_HEADER,
@@ -34,6 +33,7 @@ from dtvqa_plugin.report.rendering import (
     verbosity_cells,
     with_bounds,
 )
+from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.utils.text import plain
 
 _FIGURE_WIDTH = 14

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dtvqa_plugin.predictions.kinds import METRICS, Kind, stored_scores, vlmevalkit_name
-from dtvqa_plugin.predictions.reader import iter_records
+from dtvqa_plugin.metrics.names import METRICS
+from dtvqa_plugin.predictions.json_records import iter_records
+from dtvqa_plugin.predictions.kinds import Kind, stored_scores, vlmevalkit_name
 from dtvqa_plugin.runs.signature import UNKNOWN
 
 MAX_METADATA_BYTES = 256 * 2**20
@@ -67,7 +68,7 @@ def _lmms_context(path: Path) -> Context:
     config = _mapping(_mapping(results.get("configs")).get(task))
     metadata = _mapping(config.get("metadata"))
     image = str(metadata.get("image", "original"))
-    condition = metadata.get("prompt", by_name)
+    condition = _condition(metadata, by_name)
     blind = image != "original" or by_name == "blind"
     used = _lmms_prompt(config, _mapping(results.get("config")), condition)
     return Context(
@@ -168,7 +169,7 @@ def _vlmevalkit_context(path: Path) -> Context:
     named = vlmevalkit_name(path)
     summary = _read_json(path.with_name(f"{path.stem}_summary.json")) or {}
     host = _mapping(summary.get("host"))
-    condition = summary.get("prompt", named.condition if named else None)
+    condition = _condition(summary, named.condition if named else None)
     version = "=".join(str(host[key]) for key in ("distribution", "version") if key in host)
     return Context(
         model=str(summary.get("model") or (named.model if named else path.stem)),
@@ -193,6 +194,11 @@ def _stored_questions(path: Path) -> dict[str, dict[str, float]]:
 
 
 # --- shared -----------------------------------------------------------------------------------
+
+
+def _condition(said: Mapping[str, Any], otherwise: str | None) -> object:
+    """The condition that a host was given; version 0.1.0 wrote it under ``prompt``."""
+    return said.get("condition", said.get("prompt", otherwise))
 
 
 def _file_hashes(metadata: Mapping[str, Any]) -> dict[str, str]:

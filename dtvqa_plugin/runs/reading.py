@@ -7,30 +7,18 @@ size of the file.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from dtvqa_plugin.data import Record
-from dtvqa_plugin.data.splits.custom import CUSTOM_VARIABLE
 from dtvqa_plugin.metrics import DEFAULT_TAU
-from dtvqa_plugin.predictions.kinds import Kind, RawAnswer, answers, sniff
-from dtvqa_plugin.predictions.reader import SUFFIXES, PredictionFileError
-from dtvqa_plugin.runs.context import Context, context_of
+from dtvqa_plugin.predictions.kinds import Kind
+from dtvqa_plugin.predictions.rows import PredictionFileError
+from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
+from dtvqa_plugin.runs.files import find_files
+from dtvqa_plugin.runs.parts import Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
-from dtvqa_plugin.runs.run import (
-    EXAMPLES,
-    Difference,
-    Faults,
-    Run,
-    RunError,
-    ScoredAnswer,
-    score_answer,
-)
-
-STORED_TOLERANCE = 1e-9
-MAX_FILES = 5_000
+from dtvqa_plugin.runs.run import Run
 
 
 def read_runs(
@@ -47,11 +35,11 @@ def read_runs(
     """
     path = Path(path)
     references = references or References()
-    files, skipped = _find_files(path)
-    parts: list[_Part] = []
+    files, skipped = find_files(path)
+    parts: list[Part] = []
     for file, kind in files:
         try:
-            parts += _read_file(file, kind, references, tau)
+            parts += read_file(file, kind, references, tau)
         except (RunError, PredictionFileError) as error:
             if file == path or len(files) == 1:
                 raise
@@ -80,233 +68,12 @@ def read_run(
     return runs[0]
 
 
-def _find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
-    """The prediction files under a path, each once, and what was left out and why."""
-    try:
-        if path.is_file():
-            return [(path, _kind_of(path))], []
-        if not path.is_dir():
-            raise RunError(f"{path}: no such file or folder")
-    except OSError as error:  # a name that is too long, a disk that is gone
-        raise RunError(f"{path}: cannot be opened ({error.strerror})") from error
-    found: dict[Path, tuple[Path, Kind]] = {}
-    damaged = []
-    for file in _candidates(path):
-        if file.resolve() in found:
-            continue
-        try:
-            kind = sniff(file)
-        except PredictionFileError as error:
-            damaged.append(str(error))
-            continue
-        if kind is not None:
-            found[file.resolve()] = (file, kind)
-    kept, skipped = _without_byproducts(list(found.values()))
-    return kept, skipped + damaged
-
-
-def _kind_of(path: Path) -> Kind:
-    try:
-        kind = sniff(path)
-    except PredictionFileError as error:
-        raise RunError(str(error)) from error
-    if kind is not None:
-        return kind
-    raise RunError(
-        f"{path}: holds no predictions that can be read. Known are lmms-eval sample logs "
-        "(--log_samples), VLMEvalKit prediction files, the paper's result files, and JSON Lines "
-        'with "question_id" (or "dataset_name" and "id") and "prediction".'
-    )
-
-
-def _candidates(folder: Path) -> list[Path]:
-    """Files of readable kinds, those nearest the top first; hidden ones are by-products."""
-    files = []
-    for file in folder.rglob("*"):
-        inner = file.relative_to(folder).parts
-        if file.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in inner):
-            files.append(file)
-        if len(files) > MAX_FILES:
-            raise RunError(f"{folder}: over {MAX_FILES:,} files; name the folder of one run")
-    return sorted((f for f in files if f.is_file()), key=lambda f: (len(f.parts), str(f)))
-
-
-def _without_byproducts(
-    files: Sequence[tuple[Path, Kind]],
-) -> tuple[list[tuple[Path, Kind]], list[str]]:
-    """Leave out score files that stand beside predictions, and older VLMEvalKit evaluations.
-
-    VLMEvalKit links the latest evaluation's files into the model's folder; the dated folders below
-    it hold the same file again, or that of an earlier run.
-    """
-    predicted = {file.parent.resolve() for file, kind in files if kind is not Kind.SCORES}
-    current = {file.name: file for file, kind in reversed(files) if kind is Kind.VLMEVALKIT}
-    kept, skipped = [], []
-    for file, kind in files:
-        if kind is Kind.SCORES and (
-            file.parent.resolve() in predicted or _has_scored(file, current)
-        ):
-            continue
-        newest = current.get(file.name, file) if kind is Kind.VLMEVALKIT else file
-        if newest != file and newest.parent in file.parents:
-            skipped.append(f"{file}: an earlier run of {newest}")
-            continue
-        kept.append((file, kind))
-    return kept, skipped
-
-
-def _has_scored(file: Path, predictions: Mapping[str, Path]) -> bool:
-    stem = file.stem.removesuffix("_questions")
-    return any(f"{stem}{suffix}" in predictions for suffix in SUFFIXES)
-
-
-@dataclass(slots=True)
-class _Part:
-    """What one file says of one split."""
-
-    path: Path
-    kind: Kind
-    split: str
-    context: Context
-    answers: dict[str, ScoredAnswer] = field(default_factory=dict)
-    doubled: dict[str, None] = field(default_factory=dict)
-    contradictory: int = 0
-    differences: list[Difference] = field(default_factory=list)
-    unknown: int = 0
-    unknown_ids: tuple[str, ...] = ()
-    unreadable: list[tuple[str, str, str]] = field(default_factory=list)
-    unreadable_count: int = 0
-
-
-def _read_file(path: Path, kind: Kind, references: References, tau: float) -> list[_Part]:
-    context = context_of(path, kind)
-    parts: dict[str, _Part] = {}
-    unknown, total = 0, 0
-    unknown_ids: list[str] = []
-    unreadable: list[tuple[str, str, str]] = []
-    count: Counter[str] = Counter()
-    said: dict[str, set[str]] = {"model": set(), "condition": set()}
-
-    def fault(place: str, why: str) -> None:
-        count["unreadable"] += 1
-        if len(unreadable) < EXAMPLES:
-            unreadable.append((path.name, place, why))
-
-    for raw in answers(path, kind, fault):
-        total += 1
-        if raw.question_id is None:
-            fault(raw.place, "names no question (question_id, or dataset_name and id)")
-            continue
-        found = references.find(raw.question_id)
-        if found is None:
-            unknown += 1
-            if len(unknown_ids) < EXAMPLES:
-                unknown_ids.append(raw.question_id)
-            continue
-        split, record = found
-        for key, value in (("model", raw.model), ("condition", raw.condition)):
-            if value is not None and len(said[key]) < EXAMPLES:
-                said[key].add(value)
-        part = parts.setdefault(split, _Part(path, kind, split, context))
-        _add(part, raw, record, tau)
-    _check_single(path, said)
-    if not parts:
-        raise RunError(_nothing_known(context, path, total, unknown_ids, unreadable))
-    for part in parts.values():
-        part.context = _completed(context, said)
-        _check_mixed(part)
-        _check_means(part)
-    first = next(iter(parts.values()))
-    first.unknown, first.unknown_ids = unknown, tuple(unknown_ids)
-    first.unreadable, first.unreadable_count = unreadable, count["unreadable"]
-    return list(parts.values())
-
-
-def _nothing_known(
-    context: Context,
-    path: Path,
-    total: int,
-    unknown_ids: Sequence[str],
-    unreadable: Sequence[tuple[str, str, str]],
-) -> str:
-    if unknown_ids and "custom" in context.task.lower():
-        return (
-            f"{path}: none of its {total:,} predictions belongs to a known question (the first: "
-            f"{unknown_ids[0]!r}); set {CUSTOM_VARIABLE} to the question set that was asked"
-        )
-    if unknown_ids:
-        return (
-            f"{path}: none of its {total:,} predictions belongs to a question of DT-VQA "
-            f"(the first: {', '.join(map(repr, unknown_ids))}): another benchmark's file?"
-        )
-    detail = "".join(f" {place}: {why}." for _, place, why in unreadable[:1])
-    return f"{path}: no prediction in it can be used.{detail}"
-
-
-def _check_single(path: Path, said: Mapping[str, set[str]]) -> None:
-    for key, values in said.items():
-        if len(values) > 1:
-            raise RunError(
-                f"{path}: mixes several values of {key} ({', '.join(sorted(values))}); "
-                "a file holds one run: split it"
-            )
-
-
-def _check_mixed(part: _Part) -> None:
-    """Two runs joined in one file answer every question twice, and differently."""
-    if part.contradictory > 10 and part.contradictory > 0.2 * len(part.answers):
-        raise RunError(
-            f"{part.path}: {len(part.doubled)} of {len(part.answers)} questions are answered more "
-            f"than once, {part.contradictory} of them differently: several runs in one file; "
-            "split it"
-        )
-
-
-def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
-    model = next(iter(said["model"]), context.model)
-    condition = context.condition or next(iter(said["condition"]), None)
-    prompt = context.prompt or condition
-    return replace(context, model=model, condition=condition, prompt=prompt)
-
-
-def _add(part: _Part, raw: RawAnswer, record: Record, tau: float) -> None:
-    answer = score_answer(raw.prediction, record, tau, raw.loss)
-    earlier = part.answers.get(record.question_id)
-    if earlier is not None:
-        part.doubled[record.question_id] = None
-        part.contradictory += (earlier.text, earlier.length) != (answer.text, answer.length)
-    part.answers[record.question_id] = answer
-    stored = raw.stored or part.context.stored.get(record.question_id, {})
-    if tau == DEFAULT_TAU:
-        part.differences += _differences(record.question_id, stored, answer)
-
-
-def _differences(
-    question_id: str, stored: Mapping[str, float], answer: ScoredAnswer
-) -> Iterator[Difference]:
-    for metric, value in stored.items():
-        recomputed = getattr(answer, metric)
-        if not abs(value - recomputed) <= STORED_TOLERANCE:
-            yield Difference(question_id, metric, value, recomputed)
-
-
-def _check_means(part: _Part) -> None:
-    """Compare the mean that the host saved for the task, if every answer of it is here."""
-    if part.unreadable_count or part.doubled:
-        return
-    for metric, stored in part.context.stored_means.items():
-        values = [getattr(answer, metric) for answer in part.answers.values()]
-        mean = sum(values) / len(values)
-        if not abs(mean - stored) <= STORED_TOLERANCE:
-            part.differences.append(Difference(part.context.task, metric, stored, mean))
-
-
 # --- from files to runs -----------------------------------------------------------------------
 
 
-def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:
+def _groups(parts: Sequence[Part]) -> list[list[Part]]:
     """Files of one run: same folder, stamp, model, condition and split, and no question twice."""
-    groups: dict[tuple[object, ...], list[list[_Part]]] = {}
+    groups: dict[tuple[object, ...], list[list[Part]]] = {}
     for part in sorted(parts, key=lambda part: -len(part.answers)):
         context = part.context
         alone = part.kind in (Kind.PLAIN, Kind.RELEASED, Kind.SCORES)
@@ -323,7 +90,7 @@ def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:
 
 
 def _as_run(
-    group: Sequence[_Part], references: References, tau: float, skipped: Sequence[str]
+    group: Sequence[Part], references: References, tau: float, skipped: Sequence[str]
 ) -> Run:
     first = min(group, key=lambda part: str(part.path))
     answers = {key: answer for part in group for key, answer in part.answers.items()}
@@ -347,9 +114,7 @@ def _as_run(
     )
 
 
-def _joined_faults(
-    group: Sequence[_Part], stamp: AnnotationStamp, skipped: Sequence[str]
-) -> Faults:
+def _joined_faults(group: Sequence[Part], stamp: AnnotationStamp, skipped: Sequence[str]) -> Faults:
     seen = {file: digest for part in group for file, digest in part.context.files.items()}
     other = [file for file, digest in seen.items() if stamp.files.get(file, digest) != digest]
     return Faults(

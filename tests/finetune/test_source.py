@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from dtvqa_plugin.benchmark.annotations import parse_list
 from dtvqa_plugin.data import read_train
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.finetune import source
 from dtvqa_plugin.finetune.source import ListReader, TrainSource
+from dtvqa_plugin.utils.json_list import JsonList
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=12)
 VALUES = st.recursive(
@@ -38,17 +39,12 @@ def test_elements_and_places_of_any_list(
     ascii_only: bool,
     bom: bool,
     chunk: int,
-    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     texts = [json.dumps(item, ensure_ascii=ascii_only) for item in items]
     text = blank + "[" + blank + f"{blank},{blank}".join(texts) + blank + "]" + blank
     content = ("\ufeff" if bom else "").encode() + text.encode("utf-8", "replace")
-    path = tmp_path_factory.mktemp("lists") / "list.json"
-    path.write_bytes(content)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_CHUNK", chunk)
-        found = list(ListReader(path))
-    assert [value for *_, value in found] == parse_list(content, path)
+    found = list(JsonList(io.BytesIO(content).read, chunk=chunk))
+    assert [value for *_, value in found] == parse_list(content, Path("list.json"))
     assert [json.loads(content[o : o + n]) for o, n, _ in found] == [v for *_, v in found]
 
 

@@ -47,7 +47,7 @@ def check_run(run: CommandRun, tasks: Sequence[str], count: int | None = None) -
             logged = sample["dtvqa"]
             record = known[logged["question_id"]]
             assert sample["input"] == get_prompt(prompt).render(record.question)
-            assert (logged["subset"], logged["prompt"]) == (record.subset, prompt)
+            assert (logged["subset"], logged["condition"]) == (record.subset, prompt)
             slow = slow_score(prepare(raw_output(sample)).text, list(record.answers))
             assert (sample["anls"], sample["acc"], sample["accanls"]) == slow
             rows.append(slow)

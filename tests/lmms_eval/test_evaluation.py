@@ -88,7 +88,7 @@ def test_both_conditions_score_exactly_and_reach_the_model_word_for_word(
         names = [f"dtvqa_{subset.task}{suffix}" for subset in SUBSETS.values()]
         for name, subset in zip(names, SUBSETS, strict=True):
             recompute(results["samples"][name], subset)
-            assert {sample["dtvqa"]["prompt"] for sample in results["samples"][name]} == {prompt}
+            assert {sample["dtvqa"]["condition"] for sample in results["samples"][name]} == {prompt}
             alone = expected_rows(results["samples"], [name])
             assert scores_of(results, name) == pytest.approx(alone, abs=0)
         group = expected_rows(results["samples"], names)

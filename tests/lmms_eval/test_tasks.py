@@ -66,7 +66,7 @@ def test_each_subset_has_a_task_in_both_conditions(
     assert task.config.generation_kwargs["do_sample"] is False
     assert task.config.generation_kwargs["until"] == []
     metadata = task.config.metadata
-    assert metadata["prompt"] == ("paper" if suffix else "none")
+    assert metadata["condition"] == ("paper" if suffix else "none")
     assert metadata["data"]["coverage"]["overall"] == f"{SIZES[subset.name]} of {len(docs)}"
 
 

@@ -22,6 +22,7 @@ from dtvqa_plugin.analysis.tables import result_tables
 from dtvqa_plugin.cli.report import report
 from dtvqa_plugin.data.store.store import Store
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.metrics.scored import score_answer
 from dtvqa_plugin.report import References, Run, RunError, read_run
 from dtvqa_plugin.report.html.document import (
     LEAST_TEXT,
@@ -33,7 +34,7 @@ from dtvqa_plugin.report.html.document import (
 )
 from dtvqa_plugin.report.html.page import as_json, render_page, write_page
 from dtvqa_plugin.report.html.pictures import LARGEST, STEPS, Picture, pictures, thumbnail
-from dtvqa_plugin.runs.run import TEXT_KEPT, score_answer
+from dtvqa_plugin.runs.run import TEXT_KEPT
 
 FAST = Sampling(resamples=200)
 
@@ -117,7 +118,7 @@ def test_outcomes(prediction: str | None, expected: str) -> None:
     record = max(SAMPLE, key=lambda r: len(r.answers[0]))
     answer = record.answers[0]
     text = prediction and prediction.format(answer=answer, near=answer[:-1] + "§")
-    assert outcome(score_answer(text, record)) == expected
+    assert outcome(score_answer(text, record.answers, record.question_id)) == expected
 
 
 def test_matched_references_and_edits_go_with_the_outcome(document: dict[str, Any]) -> None:

@@ -7,14 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from dtvqa_plugin.analysis.bootstrap import (
-    OVERALL,
-    Design,
-    Floats,
-    bootstrap_means,
-    intervals,
-)
+from dtvqa_plugin.analysis.bootstrap import bootstrap_means, intervals
 from dtvqa_plugin.analysis.power import clustered_error
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
 
 def one_subset(images: list[int]) -> Design:

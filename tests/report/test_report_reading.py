@@ -14,6 +14,7 @@ from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.predictions.kinds import Kind, sniff
 from dtvqa_plugin.report import References, Run, RunError, read_run, read_runs
+from dtvqa_plugin.runs.remarks import remarks
 
 LAST = len(SAMPLE) - 1
 
@@ -76,7 +77,7 @@ def test_each_kind_is_told_by_its_content(
     assert (run.values[:, 1] == 1.0).all()
     assert run.is_sample
     assert run.missing == ()
-    assert run.remarks() == []
+    assert remarks(run) == []
 
 
 def test_raw_output_is_scored_without_reasoning_and_with_its_own_length(tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ FIRST = SAMPLE[0].question_id
 def test_an_oddity_is_counted_and_said(tmp_path: Path, lines: list[object], remark: str) -> None:
     run = joined(tmp_path, *lines)
     assert len(run.answers) == len(SAMPLE)
-    assert any(remark in said for said in run.remarks()), run.remarks()
+    assert any(remark in said for said in remarks(run)), remarks(run)
 
 
 def test_missing_questions_are_named_by_subset_and_make_the_run_partial(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_missing_questions_are_named_by_subset_and_make_the_run_partial(tmp_path
     assert [record.question_id for record in run.missing] == [
         r.question_id for r in SAMPLE if r.subset in run.subsets and r not in SAMPLE[3:20]
     ]
-    assert run.remarks()[0].startswith("partial: 17 of 32 questions (MiniScene lacks 3, Mini")
+    assert remarks(run)[0].startswith("partial: 17 of 32 questions (MiniScene lacks 3, Mini")
     assert run.oddities()["missing"] == tuple(record.question_id for record in run.missing)
     assert str(run.signature()).endswith("|partial:missing=15")
 
@@ -142,12 +143,12 @@ def test_a_stored_score_that_differs_is_reported_and_the_new_one_shown(tmp_path:
     rows[5] = lmms_sample(SAMPLE[5], 5, filtered_resps="wrong")
     run = read_run(write_lines(tmp_path / "s.jsonl", rows))
     assert {item.question_id for item in run.faults.differences} == {SAMPLE[5].question_id}
-    (remark,) = run.remarks()
+    (remark,) = remarks(run)
     assert "differ from the recomputed ones for 1 question" in remark
     assert "stored 1.0000, recomputed 0.0000" in remark
     assert run.answers[5].accanls == 0.0
     # Another threshold gives other scores: nothing to compare then.
-    assert read_run(tmp_path / "s.jsonl", tau=0.3).remarks() == []
+    assert remarks(read_run(tmp_path / "s.jsonl", tau=0.3)) == []
 
 
 def write_bytes(content: bytes) -> Callable[[Path], Path]:
@@ -229,7 +230,7 @@ def test_a_damaged_file_in_a_folder_is_named_and_the_others_count(tmp_path: Path
     (tmp_path / "cut_DTVQA_MINI.xlsx").write_bytes(b"PK")
     (tmp_path / "notes.json").write_text('{"a": 1}')
     (run,) = read_runs(tmp_path)
-    assert sorted(line.split(":")[1].split("/")[-1] for line in run.remarks()) == [
+    assert sorted(line.split(":")[1].split("/")[-1] for line in remarks(run)) == [
         "cut_DTVQA_MINI.xlsx",
         "empty.jsonl",
     ]
@@ -244,7 +245,7 @@ def test_a_run_over_a_set_of_ones_own_that_is_not_named_says_what_to_set(tmp_pat
 
 def test_a_stored_score_beyond_all_numbers_is_one_that_differs(tmp_path: Path) -> None:
     rows = [{"question_id": r.question_id, "prediction": "x", "accanls": 10**400} for r in SAMPLE]
-    (remark,) = read_run(write_lines(tmp_path / "r.jsonl", rows)).remarks()
+    (remark,) = remarks(read_run(write_lines(tmp_path / "r.jsonl", rows)))
     assert "accanls stored inf" in remark
 
 
@@ -268,7 +269,7 @@ def test_a_folder_with_several_runs_gives_each_a_name_and_compare_asks_which(
     as_other_benchmark(tmp_path / "other.jsonl")
     runs = read_runs(tmp_path)
     assert [run.name for run in runs] == ["m a", "m b"]
-    assert all("other.jsonl" in run.remarks()[-1] for run in runs)
+    assert all("other.jsonl" in remarks(run)[-1] for run in runs)
     with pytest.raises(RunError, match=r"holds 2 runs; name one of their files") as caught:
         read_run(tmp_path)
     assert "a.jsonl" in str(caught.value)
@@ -325,7 +326,7 @@ def test_the_latest_vlmevalkit_evaluation_counts_and_earlier_ones_are_named(
     (model / "m_DTVQA_MINI.tsv").symlink_to(Path("T2") / "m_DTVQA_MINI.tsv")
     (run,) = read_runs(tmp_path)
     assert (run.name, run.condition, run.context.host) == ("m", "none", "VLMEvalKit")
-    (remark,) = run.remarks()
+    (remark,) = remarks(run)
     assert "T1" in remark
     assert "an earlier run of" in remark
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from test_report_bootstrap import one_subset
 
-from dtvqa_plugin.analysis.bootstrap import OVERALL, Design, Floats
 from dtvqa_plugin.analysis.power import (
     assumed,
     clustered_error,
@@ -14,6 +13,7 @@ from dtvqa_plugin.analysis.power import (
     detectable_difference,
 )
 from dtvqa_plugin.analysis.significance import holm, signflip_p
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
 PAIRS = [image for image in range(120) for _ in range(2)]
 

@@ -11,7 +11,7 @@ import pytest
 
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import Joined, evaluate, join, write_results
-from dtvqa_plugin.predictions.reader import PredictionRow, PredictionTable
+from dtvqa_plugin.predictions.rows import PredictionRow, PredictionTable
 
 IDS = ["DTScene/1", "DTScene/2", "DTTabShot/1"]
 FAILED = "Failed to obtain answer via API."

@@ -145,7 +145,7 @@ def test_summary_says_whether_the_prompt_was_enforced(
     path.write_text("index\tprediction\nDTScene/0\tWord0\n", encoding="utf-8")
     dataset.evaluate(str(path))
     summary = json.loads((tmp_path / f"m_{name}_summary.json").read_text(encoding="utf-8"))
-    assert summary["prompt"] == ("native" if "NATIVE" in name else "paper")
+    assert summary["condition"] == ("native" if "NATIVE" in name else "paper")
     assert summary["prompt_enforced"] is enforced
     if enforced is False and name != "DTVQA_NATIVE":
         assert summary["prompt_note"] in caplog.text

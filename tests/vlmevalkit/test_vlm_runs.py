@@ -127,8 +127,8 @@ def test_shipped_config_through_the_command(
     for dataset, prompt in (("DTVQA", "none"), ("DTVQA_PROMPTED", "paper")):
         summary, questions = results(tmp_path / "out", "local-server", dataset)
         check_scores(summary, list(SIZES))
-        assert summary["prompt"] == prompt
-        assert {question["prompt"] for question in questions} == {prompt}
+        assert summary["condition"] == prompt
+        assert {question["condition"] for question in questions} == {prompt}
 
     path = prediction_file(tmp_path / "out", "local-server", "DTVQA")
     for name in path.parent.glob("*DTVQA_*s*.json*"):

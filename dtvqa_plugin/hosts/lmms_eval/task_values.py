@@ -87,7 +87,7 @@ def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
     return {
         "version": TASK_VERSION,
         "benchmark": benchmark_title(split),
-        "prompt": condition,
+        "condition": condition,
         "prompt_text": {
             model: get_prompt(chosen["prompt"]).render("{question}")
             for model, chosen in prompts(condition).items()

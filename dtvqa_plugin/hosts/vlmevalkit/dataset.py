@@ -24,8 +24,6 @@ from dtvqa_plugin.data import data_signature, load_split, read_split
 from dtvqa_plugin.data.splits.reading import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
-    HEADINGS,
-    METRICS,
     OVERALL,
     Evaluation,
     Joined,
@@ -37,6 +35,7 @@ from dtvqa_plugin.hosts.vlmevalkit.host import Host, need_host
 from dtvqa_plugin.hosts.vlmevalkit.images import path_for_model
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS, DatasetEntry, get_entry
 from dtvqa_plugin.metrics import DEFAULT_TAU, is_failure
+from dtvqa_plugin.metrics.names import HEADINGS, HEADLINE_FIRST
 from dtvqa_plugin.predictions.reader import read_predictions
 from dtvqa_plugin.utils.files import file_sha256
 
@@ -162,7 +161,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             "benchmark": benchmark_title(entry.split),
             "dataset": self.dataset_name,
             "model": path.stem[: -len(ending)] if path.stem.endswith(ending) else path.stem,
-            "prompt": entry.prompt,
+            "condition": entry.prompt,
             "prompt_text": None if entry.native else get_prompt(entry.prompt).render("{question}"),
             **_prompt_control(entry, host, asked_here=self._memory() is not None),
             "scores": result.scores,
@@ -233,7 +232,7 @@ class DTVQANativeDataset(DTVQADataset):
 
 
 def _frame(result: Evaluation) -> pandas.DataFrame:
-    columns = [*(HEADINGS[key] for key in METRICS), "n", "failed"]
+    columns = [*(HEADINGS[key] for key in HEADLINE_FIRST), "n", "failed"]
     rows = [[name, *(part[key] for key in columns)] for name, part in result.scores.items()]
     return pandas.DataFrame(rows, columns=["Subset", *columns])
 

@@ -15,13 +15,12 @@ from typing import Any
 
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.predictions.reader import PredictionRow, PredictionTable
+from dtvqa_plugin.metrics.names import HEADINGS, HEADLINE_FIRST
 from dtvqa_plugin.predictions.record import failed_output, score_output, unanswered_message
+from dtvqa_plugin.predictions.rows import PredictionRow, PredictionTable
 from dtvqa_plugin.utils.files import written
 
 OVERALL = "Overall"
-METRICS = ("accanls", "anls", "acc")
-HEADINGS = {"accanls": "AccANLS", "anls": "ANLS", "acc": "Acc"}
 
 _FORMULA = ("=", "{=")
 _ESCAPE = "_x"
@@ -190,7 +189,7 @@ def evaluate(records: Sequence[Record], joined: Joined, prompt: str) -> Evaluati
 def _means(questions: Sequence[Mapping[str, Any]]) -> dict[str, float | int]:
     """Times 100. The built-in sum over the count, as in lmms-eval: equal inputs, equal bits."""
     n = len(questions)
-    means = {HEADINGS[key]: sum(q[key] for q in questions) / n * 100 for key in METRICS}
+    means = {HEADINGS[key]: sum(q[key] for q in questions) / n * 100 for key in HEADLINE_FIRST}
     return {**means, "n": n, "failed": sum(q["failed"] for q in questions)}
 
 

@@ -9,16 +9,20 @@ from typing import Any
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.analysis.audits import BOUNDS, Audit
-from dtvqa_plugin.analysis.bootstrap import LEVEL, OVERALL, RESAMPLES, SEED
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.comparison import Comparison, compare
 from dtvqa_plugin.analysis.published import PublishedRow
-from dtvqa_plugin.analysis.tables import HEADINGS, PERCENT, Row, result_tables
+from dtvqa_plugin.analysis.tables import PERCENT, Row, result_tables
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.predictions.kinds import METRICS
+from dtvqa_plugin.metrics.names import HEADINGS, METRICS
+from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.report.html import edits
 from dtvqa_plugin.report.html.pictures import Picture
+from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.references import PART_ORDER
-from dtvqa_plugin.runs.run import TEXT_KEPT, Run, RunError, ScoredAnswer
+from dtvqa_plugin.runs.remarks import remarks
+from dtvqa_plugin.runs.run import TEXT_KEPT, Run
 
 MAX_RUNS = 4
 LETTERS = "ABCD"
@@ -150,7 +154,7 @@ def _run(run: Run) -> dict[str, Any]:
         "hostVersion": run.context.host_version,
         "generation": run.context.generation,
         "files": [path.name for path in run.paths],
-        "remarks": run.remarks(),
+        "remarks": remarks(run),
         "answered": len(run.answers),
     }
 

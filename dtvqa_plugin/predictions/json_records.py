@@ -1,0 +1,136 @@
+"""JSON lists, JSON Lines and single JSON documents, streamed record by record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from dtvqa_plugin.predictions.rows import (
+    Fault,
+    PredictionFileError,
+    PredictionRow,
+    as_key,
+    json_text,
+    no_column,
+)
+from dtvqa_plugin.utils.json_list import BOM, BrokenListError, JsonList, reason
+
+MAX_RECORD_BYTES = 64 * 2**20
+"""Longest JSON Lines record that is read: it bounds the memory a damaged file can claim."""
+
+
+def iter_records(path: Path | str, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
+    """Stream (place, value) from a JSON array, JSON Lines, or a single JSON document.
+
+    Memory is bounded by the largest record. A record that is not valid JSON goes to ``fault``
+    (place, reason) and is left out; without ``fault`` it raises PredictionFileError.
+    """
+    path = Path(path)
+
+    def complain(place: str, why: str) -> None:
+        if fault is None:
+            raise PredictionFileError(
+                f"{path}, {place}: {why}. Remove the record or write the file again."
+            )
+        fault(place, why)
+
+    if _first_character(path) == "[":
+        yield from _array_items(path, complain)
+    elif _first_line_is_whole(path):
+        yield from _lines(path, complain)
+    else:
+        yield from _document(path, complain)
+
+
+def _first_line_is_whole(path: Path) -> bool:
+    """Whether the file's first line is JSON by itself, or is the start of JSON Lines cut off."""
+    with path.open("rb") as handle:
+        line = b""
+        while not line.strip():
+            line = handle.readline(MAX_RECORD_BYTES)
+            if not line:
+                return True
+        try:
+            json.loads(line)
+        except (ValueError, RecursionError):
+            return len(line.strip()) > 1 and handle.readline(2).startswith(b"{")
+        return True
+
+
+def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
+    with path.open("rb") as handle:
+        number = 0
+        while line := handle.readline(MAX_RECORD_BYTES):
+            number += 1
+            place = f"line {number}"
+            if len(line) == MAX_RECORD_BYTES and not line.endswith(b"\n"):
+                complain(place, f"longer than {MAX_RECORD_BYTES // 2**20} MiB")
+                _skip_line(handle)
+                continue
+            if line.strip():
+                try:
+                    value = json.loads(line.decode("utf-8-sig"))
+                except (ValueError, RecursionError) as error:
+                    end = "" if line.endswith(b"\n") else ", cut off before the end of the line"
+                    complain(place, f"not valid JSON ({reason(error)}{end})")
+                    continue
+                yield place, value
+
+
+def _skip_line(handle: IO[bytes]) -> None:
+    while (rest := handle.readline(MAX_RECORD_BYTES)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _document(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
+    if path.stat().st_size > MAX_RECORD_BYTES:
+        complain("record 1", f"one JSON document over {MAX_RECORD_BYTES // 2**20} MiB")
+        return
+    try:
+        value = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        complain("record 1", f"not valid JSON ({reason(error)})")
+        return
+    yield "record 1", value
+
+
+def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
+    number = 0
+    with path.open("rb") as handle:
+        try:
+            for _, _, value in JsonList(handle.read, MAX_RECORD_BYTES):
+                number += 1
+                yield f"record {number}", value
+        except BrokenListError as error:
+            complain(f"record {number + 1}", f"not valid JSON from here on ({error})")
+
+
+def _first_character(path: Path) -> str:
+    """The first character of a text file that is neither white space nor a byte order mark."""
+    with path.open("rb") as handle:
+        while chunk := handle.read(4096):
+            text = chunk.removeprefix(BOM).lstrip()
+            if text:
+                return chr(text[0])
+    return ""
+
+
+def json_rows(path: Path, column: str, fault: Fault | None) -> Iterator[PredictionRow]:
+    number = 0
+    for place, value in iter_records(path, fault):
+        number += 1
+        if not isinstance(value, dict):
+            message = f"a {type(value).__name__} where a record is meant"
+            if fault is None:
+                raise PredictionFileError(
+                    f"{path}, {place}: {message}. Give one record a question."
+                )
+            fault(place, message)
+            continue
+        if number == 1 and column not in value:
+            raise no_column(path, column, value)
+        fields = {str(key): item for key, item in value.items() if key not in ("index", column)}
+        text, loss = json_text(value.get(column))
+        yield PredictionRow(number, as_key(value.get("index", "")), text, fields, loss)

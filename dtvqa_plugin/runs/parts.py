@@ -1,0 +1,163 @@
+"""One prediction file scored against the questions: a part for each split that it answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dtvqa_plugin.data import Record
+from dtvqa_plugin.data.splits.custom import CUSTOM_VARIABLE
+from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
+from dtvqa_plugin.predictions.kinds import Kind, RawAnswer, answers
+from dtvqa_plugin.runs.context import Context, context_of
+from dtvqa_plugin.runs.faults import EXAMPLES, Difference, RunError
+from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.runs.run import TEXT_KEPT
+
+STORED_TOLERANCE = 1e-9
+
+
+@dataclass(slots=True)
+class Part:
+    """What one file says of one split."""
+
+    path: Path
+    kind: Kind
+    split: str
+    context: Context
+    answers: dict[str, ScoredAnswer] = field(default_factory=dict)
+    doubled: dict[str, None] = field(default_factory=dict)
+    contradictory: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    unknown: int = 0
+    unknown_ids: tuple[str, ...] = ()
+    unreadable: list[tuple[str, str, str]] = field(default_factory=list)
+    unreadable_count: int = 0
+
+
+def read_file(path: Path, kind: Kind, references: References, tau: float) -> list[Part]:
+    context = context_of(path, kind)
+    parts: dict[str, Part] = {}
+    unknown, total = 0, 0
+    unknown_ids: list[str] = []
+    unreadable: list[tuple[str, str, str]] = []
+    count: Counter[str] = Counter()
+    said: dict[str, set[str]] = {"model": set(), "condition": set()}
+
+    def fault(place: str, why: str) -> None:
+        count["unreadable"] += 1
+        if len(unreadable) < EXAMPLES:
+            unreadable.append((path.name, place, why))
+
+    for raw in answers(path, kind, fault):
+        total += 1
+        if raw.question_id is None:
+            fault(raw.place, "names no question (question_id, or dataset_name and id)")
+            continue
+        found = references.find(raw.question_id)
+        if found is None:
+            unknown += 1
+            if len(unknown_ids) < EXAMPLES:
+                unknown_ids.append(raw.question_id)
+            continue
+        split, record = found
+        for key, value in (("model", raw.model), ("condition", raw.condition)):
+            if value is not None and len(said[key]) < EXAMPLES:
+                said[key].add(value)
+        part = parts.setdefault(split, Part(path, kind, split, context))
+        _add(part, raw, record, tau)
+    _check_single(path, said)
+    if not parts:
+        raise RunError(_nothing_known(context, path, total, unknown_ids, unreadable))
+    for part in parts.values():
+        part.context = _completed(context, said)
+        _check_mixed(part)
+        _check_means(part)
+    first = next(iter(parts.values()))
+    first.unknown, first.unknown_ids = unknown, tuple(unknown_ids)
+    first.unreadable, first.unreadable_count = unreadable, count["unreadable"]
+    return list(parts.values())
+
+
+def _nothing_known(
+    context: Context,
+    path: Path,
+    total: int,
+    unknown_ids: Sequence[str],
+    unreadable: Sequence[tuple[str, str, str]],
+) -> str:
+    if unknown_ids and "custom" in context.task.lower():
+        return (
+            f"{path}: none of its {total:,} predictions belongs to a known question (the first: "
+            f"{unknown_ids[0]!r}); set {CUSTOM_VARIABLE} to the question set that was asked"
+        )
+    if unknown_ids:
+        return (
+            f"{path}: none of its {total:,} predictions belongs to a question of DT-VQA "
+            f"(the first: {', '.join(map(repr, unknown_ids))}): another benchmark's file?"
+        )
+    detail = "".join(f" {place}: {why}." for _, place, why in unreadable[:1])
+    return f"{path}: no prediction in it can be used.{detail}"
+
+
+def _check_single(path: Path, said: Mapping[str, set[str]]) -> None:
+    for key, values in said.items():
+        if len(values) > 1:
+            raise RunError(
+                f"{path}: mixes several values of {key} ({', '.join(sorted(values))}); "
+                "a file holds one run: split it"
+            )
+
+
+def _check_mixed(part: Part) -> None:
+    """Two runs joined in one file answer every question twice, and differently."""
+    if part.contradictory > 10 and part.contradictory > 0.2 * len(part.answers):
+        raise RunError(
+            f"{part.path}: {len(part.doubled)} of {len(part.answers)} questions are answered more "
+            f"than once, {part.contradictory} of them differently: several runs in one file; "
+            "split it"
+        )
+
+
+def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
+    model = next(iter(said["model"]), context.model)
+    condition = context.condition or next(iter(said["condition"]), None)
+    prompt = context.prompt or condition
+    return replace(context, model=model, condition=condition, prompt=prompt)
+
+
+def _add(part: Part, raw: RawAnswer, record: Record, tau: float) -> None:
+    answer = score_answer(
+        raw.prediction, record.answers, record.question_id, tau, loss=raw.loss
+    ).cut(TEXT_KEPT)
+    earlier = part.answers.get(record.question_id)
+    if earlier is not None:
+        part.doubled[record.question_id] = None
+        part.contradictory += (earlier.text, earlier.length) != (answer.text, answer.length)
+    part.answers[record.question_id] = answer
+    stored = raw.stored or part.context.stored.get(record.question_id, {})
+    if tau == DEFAULT_TAU:
+        part.differences += _differences(record.question_id, stored, answer)
+
+
+def _differences(
+    question_id: str, stored: Mapping[str, float], answer: ScoredAnswer
+) -> Iterator[Difference]:
+    for metric, value in stored.items():
+        recomputed = getattr(answer, metric)
+        if not abs(value - recomputed) <= STORED_TOLERANCE:
+            yield Difference(question_id, metric, value, recomputed)
+
+
+def _check_means(part: Part) -> None:
+    """Compare the mean that the host saved for the task, if every answer of it is here."""
+    if part.unreadable_count or part.doubled:
+        return
+    for metric, stored in part.context.stored_means.items():
+        values = [getattr(answer, metric) for answer in part.answers.values()]
+        mean = sum(values) / len(values)
+        if not abs(mean - stored) <= STORED_TOLERANCE:
+            part.differences.append(Difference(part.context.task, metric, stored, mean))

@@ -1,0 +1,72 @@
+"""Sentences about a run that belong under its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dtvqa_plugin.runs.faults import EXAMPLES, Faults
+from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.text import counted
+
+
+def remarks(run: Run) -> list[str]:
+    """What a reader must know of this run's files, one sentence each; empty if nothing."""
+    return list(_remarks(run))
+
+
+def _remarks(run: Run) -> Iterator[str]:
+    faults = run.faults
+    if run.missing:
+        lacking = Counter(record.subset for record in run.missing)
+        total = len(run.missing) + len(run.answers)
+        yield (
+            f"partial: {len(run.answers)} of {total} questions "
+            f"({', '.join(f'{part} lacks {count}' for part, count in lacking.items())}: "
+            f"{_some([record.question_id for record in run.missing])}); "
+            "means are over the questions that are there"
+        )
+    if faults.doubled:
+        yield (
+            f"{counted(len(faults.doubled), 'question')} answered more than once "
+            f"({counted(faults.contradictory, 'time')} with another text), the last answer counts: "
+            f"{_some(faults.doubled)}"
+        )
+    if run.failed:
+        names = [answer.question_id for answer in run.answers if answer.failed]
+        yield f"{counted(run.failed, 'question')} failed (no output), each scores 0: {_some(names)}"
+    if faults.unknown:
+        yield (
+            f"{counted(faults.unknown, 'answer')} to questions that the benchmark does not have, "
+            f"left out: "
+            f"{_some(faults.unknown_ids, faults.unknown)}"
+        )
+    if faults.unreadable_count:
+        shown = "; ".join(f"{file}, {place}: {why}" for file, place, why in faults.unreadable)
+        yield f"{counted(faults.unreadable_count, 'record')} could not be read, left out: {shown}"
+    lost = Counter(answer.loss for answer in run.answers if answer.loss)
+    for loss, count in lost.items():
+        yield f"{counted(count, 'output')} not as the model wrote it: {loss}"
+    yield from _stored_remarks(faults)
+    for line in faults.skipped:
+        yield f"left out: {line}"
+
+
+def _stored_remarks(faults: Faults) -> Iterator[str]:
+    if faults.differences:
+        names = dict.fromkeys(item.question_id for item in faults.differences)
+        first = faults.differences[0]
+        yield (
+            f"stored scores differ from the recomputed ones for {counted(len(names), 'question')}: "
+            f"{_some(list(names))} "
+            f"({first.metric} stored {first.stored:.4f}, recomputed {first.recomputed:.4f}); "
+            "the recomputed ones are shown"
+        )
+    if faults.other_annotations:
+        yield f"the run was made with other annotations: {', '.join(faults.other_annotations)}"
+
+
+def _some(names: Sequence[str], total: int | None = None) -> str:
+    total = len(names) if total is None else total
+    shown = ", ".join(names[:EXAMPLES])
+    return shown if total <= EXAMPLES else f"{shown} and {total - len(names[:EXAMPLES])} more"

@@ -1,0 +1,126 @@
+"""A JSON list read item by item from bytes, so that memory grows with the largest item only."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Iterator
+
+BOM = b"\xef\xbb\xbf"
+
+_LAST_CHUNK = 1 << 26
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+
+class BrokenListError(ValueError):
+    """The bytes are no JSON list from some place on; the message is the reason."""
+
+
+class JsonList:
+    """The items of a JSON list, each with its place in the file.
+
+    Iterating yields ``(offset, length, value)``, the first two in bytes, and raises
+    `BrokenListError` where the list is damaged. A byte order mark before it is skipped.
+
+    Args:
+        read: gives up to so many bytes, b"" at the end, as the ``read`` of an open file does.
+        limit: most characters that one item may have, None for no limit.
+        chunk: how much is read at a time; within a long item the chunks double.
+    """
+
+    def __init__(
+        self, read: Callable[[int], bytes], limit: int | None = None, chunk: int = 1 << 18
+    ) -> None:
+        self._read = read
+        self._limit = limit
+        self._first_chunk = self._chunk = chunk
+        self._decode = codecs.getincrementaldecoder("utf-8")()
+        self._scan = json.JSONDecoder().raw_decode
+        self._buffer = ""
+        self._place = 0
+        self._offset = 0
+        self._ended = False
+
+    def __iter__(self) -> Iterator[tuple[int, int, object]]:
+        start = self._read(len(BOM))
+        if start == BOM:
+            self._offset = len(BOM)
+        else:
+            self._feed(start)
+        self._expect("[", "no list")
+        if not self._take("]"):
+            yield self._item()
+            while self._take(","):
+                yield self._item()
+            self._expect("]", "no comma or closing bracket after the item before")
+        if self._next():
+            raise BrokenListError("something stands after the closing bracket")
+
+    def _feed(self, content: bytes) -> None:
+        try:
+            text = self._decode.decode(content, not content)
+        except UnicodeDecodeError as error:
+            raise BrokenListError(f"not UTF-8: {error.reason}") from None
+        self._buffer = self._buffer[self._place :] + text
+        self._place = 0
+
+    def _more(self) -> bool:
+        if self._ended:
+            return False
+        content = self._read(self._chunk)
+        # An item is scanned again from its start: chunks double, so that the cost stays linear.
+        self._chunk = min(self._chunk * 2, _LAST_CHUNK)
+        self._ended = not content
+        self._feed(content)
+        return not self._ended
+
+    def _next(self) -> str:
+        """Skip blanks; the next character, or nothing at the end."""
+        while True:
+            found = _BLANK.match(self._buffer, self._place)
+            end = self._place if found is None else found.end()
+            self._offset += end - self._place
+            self._place = end
+            if end < len(self._buffer):
+                return self._buffer[end]
+            if not self._more():
+                return ""
+
+    def _take(self, character: str) -> bool:
+        if self._next() != character:
+            return False
+        self._place += 1
+        self._offset += 1
+        return True
+
+    def _expect(self, character: str, otherwise: str) -> None:
+        if not self._take(character):
+            cut = not self._next() and character == "]"
+            raise BrokenListError("cut off: no closing bracket" if cut else otherwise)
+
+    def _item(self) -> tuple[int, int, object]:
+        self._next()
+        while True:
+            try:
+                value, end = self._scan(self._buffer, self._place)
+            except (ValueError, RecursionError) as error:
+                size = len(self._buffer) - self._place
+                if (self._limit is None or size <= self._limit) and self._more():
+                    continue
+                raise BrokenListError(reason(error)) from None
+            if end == len(self._buffer) and self._more():
+                continue  # a number may go on
+            length = len(self._buffer[self._place : end].encode("utf-8", "surrogatepass"))
+            offset = self._offset
+            self._place = end
+            self._offset += length
+            self._chunk = self._first_chunk
+            return offset, length, value
+
+
+def reason(error: Exception) -> str:
+    """Why a JSON text could not be read, in a few words."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
