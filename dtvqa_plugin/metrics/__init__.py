@@ -13,14 +13,17 @@ from dtvqa_plugin.metrics.predictions import FAILURE_PREFIX, Prepared, is_failur
 from dtvqa_plugin.metrics.question import DEFAULT_TAU, Score, score
 from dtvqa_plugin.metrics.reasoning import (
     REASONING_TAGS,
+    REASONING_VERSION,
     is_truncated_reasoning,
     strip_reasoning,
+    suspected_reasoning,
 )
 
 __all__ = [
     "DEFAULT_TAU",
     "FAILURE_PREFIX",
     "REASONING_TAGS",
+    "REASONING_VERSION",
     "Aggregate",
     "CorpusScores",
     "Diagnostics",
@@ -33,4 +36,5 @@ __all__ = [
     "score",
     "score_corpus",
     "strip_reasoning",
+    "suspected_reasoning",
 ]

@@ -138,7 +138,7 @@ SUSPECTED: list[str] = [
     "<deep_think>5g</deep_think>12g",
     "12g [THINK] or is it 5g",
     "analysis We need to find the protein. The label lists 5g and 12g",
-    "<|thoughts_begin|>5g 12g",
+    "<|reasoning_content|>5g 12g",
     "```thinking\nthe label lists 5g\n```\n12g",
     "First, I need to find the protein row. It shows 12g",
     "用户想知道蛋白质含量，我先看标签，写着12克",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import reasoning_cases as cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +19,7 @@ from dtvqa_plugin.metrics import (
     prepare,
     score,
     strip_reasoning,
+    suspected_reasoning,
 )
 
 # output, what is left of it
@@ -79,15 +83,48 @@ def test_reasoning_that_never_ends_leaves_no_answer(output: str) -> None:
     assert score(prepare(output), ["12g"]).accanls == 0.0
 
 
+@pytest.mark.parametrize(
+    ("output", "rest"), [*cases.DEVELOPMENT, *cases.HELD_OUT], ids=lambda value: repr(value)[:60]
+)
+def test_other_notations_are_removed_too(output: str, rest: str | None) -> None:
+    assert prepare(output) == Prepared(rest or "", truncated=rest is None)
+    assert prepare(prepare(output).text) == Prepared(rest or "")
+
+
+@pytest.mark.parametrize("output", [*cases.LEFT_ALONE, *cases.SUSPECTED, *cases.NOT_SUSPECTED])
+def test_outputs_without_certain_marks_stay_as_they_are(output: str) -> None:
+    assert strip_reasoning(output) == output
+    assert not is_truncated_reasoning(output)
+
+
+def test_thoughts_that_nothing_marks_are_suspected() -> None:
+    assert [text for text in cases.SUSPECTED if suspected_reasoning(text) is None] == []
+    assert [text for text in cases.NOT_SUSPECTED if suspected_reasoning(text)] == []
+
+
+def test_neither_the_releases_answers_nor_ordinary_outputs_change(shared_dir: Path) -> None:
+    """The released scorer's values hold through `prepare`, for the outputs without `<think>`."""
+    with gzip.open(shared_dir / "golden" / "scores.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    texts = {text for row in rows for text in (row["prediction"], *row["answers"])}
+    texts = {text for text in texts if "think>" not in text.lower()}
+    assert len(texts) > 5_000
+    assert [text for text in texts if strip_reasoning(text) != text] == []
+    answers = {answer for row in rows for answer in row["answers"]} & texts
+    assert [answer for answer in answers if suspected_reasoning(answer)] == []
+
+
 PIECES = [
     "<think>", "</think>", "<Think a=1>", "<think/>", "<thi", "nk>", "</", "<", ">", "/",
     "<analysis>", "</analysis>", "</thinking>", "◁think▷", "◁/think▷", "◁", "think", "▷",
+    "[THINK]", "[/THINK]", "[TH", "<reason>", "</reason>", "<|channel|>analysis", "<|message|>",
+    "<|channel|>final", "<|end|>", "analysis", "assistant", "final", "analysisWe need to do ",
     "12g", " ", "\n", "é",
 ]  # fmt: skip
 
 
 @settings(deadline=None, max_examples=1_000)
-@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_removal_is_idempotent(output: str) -> None:
     rest = strip_reasoning(output)
     assert strip_reasoning(rest) == rest
@@ -100,18 +137,28 @@ def test_removal_is_idempotent(output: str) -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_text_without_tags_is_returned_as_it_is(text: str) -> None:
-    if "think" not in text.lower():
+    if not any(word in text.lower() for word in ("think", "[", "<", "analysis")):
         assert strip_reasoning(text) == text
 
 
 @pytest.mark.parametrize(
-    "unit", ["<think>", "</think>", "<think>x</think>", "<think ", "<think/", "<", "◁think▷", "<\n"]
-)
+    "unit",
+    [
+        "<think>", "<think>x</think>", "<think ", "<think/", "<", "◁think▷", "<\n", "[THINK]",
+        "[think]<think/> ", "<scratchpad>", "<|channel|>analysis", "<|channel|>final<|end|>",
+        "<|message|>", "analysis", "assistantfinal", "here is my thought process:", "wait, a ",
+    ],
+)  # fmt: skip
 def test_removal_takes_linear_time(unit: str) -> None:
-    """A million characters take well under a second; a quadratic scan would take hours."""
-    start = time.perf_counter()
-    strip_reasoning(unit * 150_000)
-    assert time.perf_counter() - start < 20
+    """Eight times the text takes about eight times the CPU time; a quadratic scan takes 64."""
+
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        strip_reasoning(unit * times)
+        suspected_reasoning(unit * times)
+        return time.process_time() - start
+
+    assert seconds(80_000) < 24 * max(min(seconds(10_000) for _ in range(3)), 0.005)
 
 
 # what a host hands over, the text that is scored
