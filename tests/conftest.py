@@ -11,6 +11,35 @@ import pytest
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+QUICK_LEAVES_OUT = {"lmms_eval", "vlmevalkit", "hosts", "ocr", "page", "consumers"}
+"""Test folders that need a host, an OCR engine or a browser."""
+QUICK_LEAVES_OUT_FIXTURES = {"tiny_qwen2_5_vl", "tiny_llava", "browser"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="leave out what needs a host, OCR or a browser"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    quick = config.getoption("--quick")
+    return True if quick and collection_path.name in QUICK_LEAVES_OUT else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--quick"):
+        return
+    heavy = {
+        item
+        for item in items
+        if item.get_closest_marker("slow")
+        or QUICK_LEAVES_OUT_FIXTURES & set(getattr(item, "fixturenames", ()))
+    }
+    config.hook.pytest_deselected(items=list(heavy))
+    items[:] = [item for item in items if item not in heavy]
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """``../shared`` beside the repository: released annotations, some images, golden scores."""

@@ -1,4 +1,4 @@
-"""Draw the embedded sample ``dtvqa_mini``: ``python -m make_sample --out DIR``.
+"""Draw the embedded sample ``dtvqa_mini``: ``python tools/make_sample.py --out DIR``.
 
 The output is the released layout: ``test/DT_mini.json`` and ``image/<subset>/test/*``, with
 ``transcripts.json`` (the words drawn on each image) and a notice beside them. The same fonts,
@@ -76,15 +76,14 @@ person, place and number in them is invented; a likeness to a real one is chance
 
 The sample is for trying and testing a set-up. **Its score is never a DT-VQA score.**
 
-The images are drawn by `python -m make_sample --out DIR` with these fonts (no
+The images are drawn by `python tools/make_sample.py --out DIR` with these fonts (no
 font file is shipped):
 
 | Font | Licence | Debian package |
 |---|---|---|
 {rows}
 
-`transcripts.json` lists the words drawn on each image. On how the sample was made, and on its
-limits, see `docs/sample.md` in the project's repository.
+How the sample was made, and its limits: `docs/sample.md` in the project's repository.
 """
 
 

@@ -1,12 +1,18 @@
-"""Bit-identity with the paper's released scorer: equality, not closeness."""
+"""Bit-identity with the paper's released scorer: equality, not closeness.
+
+The repository's own vectors carry the values of the slow scorer in ``reference_scorer``. The slow
+scorer is checked against the released scorer's vectors where ``../shared`` has them.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+import make_vectors
 import pytest
 from reference_scorer import mean, slow_score
 
@@ -21,11 +27,23 @@ class Golden(NamedTuple):
     scores: list[tuple[float, float, float]]
 
 
-@pytest.fixture(scope="module")
-def golden(shared_dir: Path) -> Golden:
-    with gzip.open(shared_dir / "golden" / "scores.jsonl.gz", "rt", encoding="utf-8") as lines:
+RELEASED = 12_000
+OWN = 4_728
+
+
+@pytest.fixture(scope="module", params=["own vectors", "released scorer's vectors"])
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """The repository's own vectors, and those of the released scorer where they are at hand."""
+    if request.param == "own vectors":
+        return read_vectors(make_vectors.VECTORS, OWN)
+    shared: Path = request.getfixturevalue("shared_dir")
+    return read_vectors(shared / "golden" / "scores.jsonl.gz", RELEASED)
+
+
+def read_vectors(path: Path, count: int) -> Golden:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
-    assert len(records) == 12_000
+    assert len(records) == count
     return Golden(
         [record["prediction"] for record in records],
         [record["answers"] for record in records],
@@ -33,13 +51,13 @@ def golden(shared_dir: Path) -> Golden:
     )
 
 
-def test_score_is_bit_identical_to_the_released_scorer(golden: Golden) -> None:
+def test_score_is_bit_identical(golden: Golden) -> None:
     ours = [score(p, a) for p, a in zip(golden.predictions, golden.answers, strict=True)]
     assert [(s.anls, s.acc, s.accanls) for s in ours] == golden.scores
     assert {type(value) for s in ours for value in (s.anls, s.acc, s.accanls)} == {float}
 
 
-def test_score_corpus_is_bit_identical_to_the_released_scorer(golden: Golden) -> None:
+def test_score_corpus_is_bit_identical(golden: Golden) -> None:
     ours = score_corpus(golden.predictions, golden.answers)
     columns = (ours.anls.tolist(), ours.acc.tolist(), ours.accanls.tolist())
     assert list(zip(*columns, strict=True)) == golden.scores
@@ -47,9 +65,17 @@ def test_score_corpus_is_bit_identical_to_the_released_scorer(golden: Golden) ->
     assert [ours.overall.anls, ours.overall.acc, ours.overall.accanls] == means
 
 
-def test_the_slow_scorer_of_the_tests_agrees_too(golden: Golden) -> None:
+def test_the_slow_scorer_gives_the_same_values(golden: Golden) -> None:
     slow = [slow_score(p, a) for p, a in zip(golden.predictions, golden.answers, strict=True)]
     assert slow == golden.scores
+
+
+def test_the_own_vectors_cover_every_branch_of_the_metric() -> None:
+    """Hits and misses of Acc, each with ANLS 0, 1 and between."""
+    scores = read_vectors(make_vectors.VECTORS, OWN).scores
+    kinds = Counter((acc, anls if anls in (0.0, 1.0) else 0.5) for anls, acc, _ in scores)
+    assert set(kinds) == {(0.0, 0.0), (0.0, 0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0)}
+    assert min(kinds.values()) >= 300
 
 
 def test_every_real_reference_answer_is_a_perfect_prediction(shared_dir: Path) -> None:

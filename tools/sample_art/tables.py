@@ -3,57 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from .fonts import Font, FontBook
+from .fonts import FontBook
+from .grid import Grid, draw_row
 from .page import Page
 from .sheet import Color, Sheet, ask
+from .tables_season import season
 
 SUBSET = "MiniTabShot"
 _KIND = "Table Screenshot (sample)"
 Row = Sequence[str]
 
-
-@dataclass(frozen=True)
-class Grid:
-    """How a table is ruled: column widths and alignments ("l", "m" or "r"), and row height."""
-
-    widths: Sequence[int]
-    aligns: str
-    row_height: int
-    line: Color = "#a2a9b1"
-    padding: int = 7
-
-    @property
-    def width(self) -> int:
-        return sum(self.widths)
-
-
-def _row(
-    sheet: Sheet,
-    grid: Grid,
-    xy: tuple[int, int],
-    cells: Row,
-    font: Font,
-    fill: Color | None,
-    ink: Color = "#202122",
-    inks: dict[int, Color] | None = None,
-    aligns: str | None = None,
-) -> int:
-    """Draw one row of cells and return the y below it."""
-    x, y = xy
-    for column, (cell, width) in enumerate(zip(cells, grid.widths, strict=True)):
-        sheet.rect((x, y, x + width, y + grid.row_height), fill, grid.line)
-        align = (aligns or grid.aligns)[column]
-        at = {"l": x + grid.padding, "m": x + width / 2, "r": x + width - grid.padding}[align]
-        if cell:
-            color = (inks or {}).get(column, ink)
-            sheet.text((at, y + grid.row_height / 2), cell, font, color, align + "m")
-        x += width
-    return y + grid.row_height
-
-
-# --- 1: a league table on an encyclopaedia page -------------------------------------------------
 
 _LEAGUE_HEAD = ("Pos", "Team", "Pld", "W", "D", "L", "GF", "GA", "GD", "Pts", "Qualification")
 _LEAGUE = (
@@ -83,14 +43,14 @@ def _league(fonts: FontBook) -> Sheet:
         fonts("sans", 15),
         "#202122",
     )
-    y = _row(
+    y = draw_row(
         sheet, grid, (18, 92), _LEAGUE_HEAD, fonts("sans-bold", 15), "#eaecf0", aligns="m" * 11
     )
     tints = {1: "#b9f0b9", 2: "#d3f4d3", 3: "#d3f4d3", 11: "#f6c9c9", 12: "#f6c9c9"}
     for place, cells in enumerate(_LEAGUE, start=1):
         links: dict[int, Color] = {1: "#3366cc", 10: "#3366cc"}
         fill = tints.get(place, "#f8f9fa")
-        y = _row(sheet, grid, (18, y), cells, fonts("sans", 15), fill, inks=links)
+        y = draw_row(sheet, grid, (18, y), cells, fonts("sans", 15), fill, inks=links)
     notes = (
         "Source: Sable Valley Football Combination. (C) Champions.",
         "Rules for classification: 1) points; 2) goal difference; 3) goals scored.",
@@ -212,7 +172,7 @@ def _spreadsheet(fonts: FontBook) -> Sheet:
     grid = Grid(widths, "llmmrrrml", height, "#d0d0d0")
     header = Grid(widths, "m" * 9, height - 4, "#c0c0c0")
     sheet.rect((0, top - 18, gutter, top + 6), "#e4e4e4", "#c0c0c0")
-    y = _row(sheet, header, (gutter, top - 18), tuple("ABCDEFGHI"), ui, "#e4e4e4", "#555555")
+    y = draw_row(sheet, header, (gutter, top - 18), tuple("ABCDEFGHI"), ui, "#e4e4e4", "#555555")
     blank = ("",) * 9
     total = ("", "", "", "Total", "1,301", "23,250", "", "", "")
     rows: list[tuple[Row, str]] = [(_STOCK_HEAD, "lato-bold")]
@@ -226,7 +186,7 @@ def _spreadsheet(fonts: FontBook) -> Sheet:
         fill = "#dcebe1" if number == 1 else "white"
         inks: dict[int, Color] = {7: "#b3261e"} if cells[7] == "C" else {}
         font = fonts(face, 15) if face != "lato" else cell_font
-        y = _row(sheet, grid, (gutter, y), cells, font, fill, "#222222", inks)
+        y = draw_row(sheet, grid, (gutter, y), cells, font, fill, "#222222", inks)
     selected = gutter + sum(widths[:5])
     sheet.rect((selected, y - height, selected + widths[5], y), outline="#1f7246", width=2)
     x = 14.0
@@ -312,153 +272,6 @@ def _race(fonts: FontBook) -> Sheet:
 
 # --- 5: a season schedule with the borders of an old web page -----------------------------------
 
-_SEASON_HEAD = ("Week", "Date", "Opponent", "Result", "Record", "Game site", "Attendance")
-_SEASON = (
-    (
-        "1",
-        "September 7, 1986",
-        "at Granite Bay Miners",
-        "W 24\u201317",
-        "1\u20130",
-        "Quarry Bowl",
-        "41,206",
-    ),
-    (
-        "2",
-        "September 14, 1986",
-        "Lakemont Herons",
-        "L 10\u201313",
-        "1\u20131",
-        "Calder Dome",
-        "52,874",
-    ),
-    (
-        "3",
-        "September 21, 1986",
-        "Fort Wexley Guard",
-        "W 31\u20136",
-        "2\u20131",
-        "Calder Dome",
-        "50,119",
-    ),
-    (
-        "4",
-        "September 28, 1986",
-        "at Sun Valley Comets",
-        "L 20\u201327",
-        "2\u20132",
-        "Comet Stadium",
-        "63,452",
-    ),
-    (
-        "5",
-        "October 5, 1986",
-        "Tri-Rivers Pilots",
-        "W 17\u201314",
-        "3\u20132",
-        "Calder Dome",
-        "51,338",
-    ),
-    (
-        "6",
-        "October 12, 1986",
-        "at Northgate Owls",
-        "W 38\u201335 (OT)",
-        "4\u20132",
-        "Hallam Field",
-        "38,990",
-    ),
-    ("7", "Bye", "", "", "", "", ""),
-    (
-        "8",
-        "October 26, 1986",
-        "Granite Bay Miners",
-        "W 13\u20139",
-        "5\u20132",
-        "Calder Dome",
-        "53,407",
-    ),
-    (
-        "9",
-        "November 2, 1986",
-        "at Lakemont Herons",
-        "L 3\u201330",
-        "5\u20133",
-        "Heron Park",
-        "47,615",
-    ),
-    (
-        "10",
-        "November 10, 1986",
-        "Redwater Storm",
-        "T 16\u201316",
-        "5\u20133\u20131",
-        "Calder Dome",
-        "54,021",
-    ),
-    (
-        "11",
-        "November 16, 1986",
-        "at Tri-Rivers Pilots",
-        "W 28\u20137",
-        "6\u20133\u20131",
-        "Confluence Field",
-        "36,248",
-    ),
-    (
-        "12",
-        "November 23, 1986",
-        "Northgate Owls",
-        "W 21\u201320",
-        "7\u20133\u20131",
-        "Calder Dome",
-        "52,260",
-    ),
-)
-
-
-def _season(fonts: FontBook) -> Sheet:
-    grid = Grid((62, 178, 206, 138, 84, 166, 110), "mllmmlr", 34, "#777777", 8)
-    sheet = Sheet(grid.width + 40, 582, "#ffffff")
-    sheet.text((20, 14), "1986 Port Calder Mariners season", fonts("serif-bold", 27), "#0b2f5b")
-    y = sheet.paragraph(
-        (20, 52),
-        "Head coach: Walt Dunmore. Home field: Calder Dome. The Mariners finished second in the "
-        "Coastal Division and missed the play-offs by half a game.",
-        fonts("serif", 17),
-        grid.width,
-    )
-    heads = _row(
-        sheet,
-        grid,
-        (20, round(y) + 10),
-        _SEASON_HEAD,
-        fonts("serif-bold", 17),
-        "#0b2f5b",
-        "white",
-        aligns="m" * 7,
-    )
-    y = heads
-    for index, cells in enumerate(_SEASON):
-        fill = {"W": "#dfffdf", "L": "#ffe1e1", "T": "#fffbd1"}.get(cells[3][:1], "#eeeeee")
-        if cells[1] == "Bye":
-            sheet.rect((20, y, 20 + grid.width, y + 34), fill, grid.line)
-            sheet.text((20 + 31, y + 17), cells[0], fonts("serif", 17), anchor="mm")
-            sheet.line([(82, y), (82, y + 34)], grid.line)
-            sheet.text((20 + grid.width / 2, y + 17), "Bye", fonts("serif-italic", 17), anchor="mm")
-            y += 34
-            continue
-        links: dict[int, Color] = {2: "#0000cc", 5: "#0000cc"} if index != 9 else {5: "#0000cc"}
-        y = _row(sheet, grid, (20, round(y)), cells, fonts("serif", 17), fill, inks=links)
-    sheet.text(
-        (20, y + 8),
-        "The week 10 game was played on a Monday night. All times Eastern.",
-        fonts("serif-italic", 16),
-        "#333333",
-    )
-    return sheet
-
-
 PAGES = (
     Page(
         SUBSET,
@@ -509,7 +322,7 @@ PAGES = (
         SUBSET,
         "season-schedule.png",
         _KIND,
-        _season,
+        season,
         (
             ask(
                 "Against which opponent was the attendance highest?",

@@ -1,0 +1,10 @@
+"""Generated documentation equals what its generator writes now."""
+
+from __future__ import annotations
+
+import cli_reference
+
+
+def test_the_command_line_reference_is_current() -> None:
+    written = cli_reference.PAGE.read_text("utf-8")
+    assert written == cli_reference.render(), "run: python tools/cli_reference.py"
