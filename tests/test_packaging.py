@@ -26,7 +26,6 @@ TOP_LEVEL = {
     "mkdocs.yml",
     "scripts",
     "dtvqa_plugin",
-    "scripts",
     "task_configs",
     "tools",
     "tests",
