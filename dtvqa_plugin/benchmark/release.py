@@ -18,6 +18,9 @@ REPO_ID = "shuozhang2/DT-VQA"
 REPO_TYPE = "model"
 ARCHIVE_NAME = "image.zip"
 
+MAX_ANNOTATION_BYTES = 256 * 1024 * 1024
+"""Most bytes an annotation file may hold, wherever it comes from."""
+
 Kind = Literal["test", "train"]
 
 

@@ -11,7 +11,6 @@ import click
 
 from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
-from dtvqa_plugin.data.transfer.fetch import progress_bar
 from dtvqa_plugin.finetune.audit import Audit, audit
 from dtvqa_plugin.finetune.export import (
     CHECKS,
@@ -23,6 +22,7 @@ from dtvqa_plugin.finetune.export import (
 )
 from dtvqa_plugin.finetune.export import export as run_export
 from dtvqa_plugin.finetune.trainers import FORMATS
+from dtvqa_plugin.utils.progress import progress_bar
 
 _SHOWN = 20
 

@@ -13,10 +13,10 @@ from dtvqa_plugin.benchmark.release import BY_NAME, RELEASED_SPLITS, check_split
 from dtvqa_plugin.data.splits.reading import read_file, stored_file
 from dtvqa_plugin.data.store.checksums import Checks, file_crc32, read_checks
 from dtvqa_plugin.data.store.store import Manifest, Store
-from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained
 from dtvqa_plugin.utils.images import load_rgb
+from dtvqa_plugin.utils.progress import Progress
 
 _THREADS = 4
 

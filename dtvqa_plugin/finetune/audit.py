@@ -20,11 +20,11 @@ from rapidfuzz import fuzz, process
 from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.data.archives.sources import MAX_IMAGE_BYTES
 from dtvqa_plugin.data.splits.reading import records as test_records
-from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.finetune.export import MANIFEST
 from dtvqa_plugin.finetune.leakage import BenchmarkImages, ImageMatch, fingerprints
 from dtvqa_plugin.finetune.source import ListReader
+from dtvqa_plugin.utils.progress import Progress
 
 SIMILAR = 95.0
 """Least `rapidfuzz.fuzz.ratio` (0 to 100) of two questions that are called similar."""

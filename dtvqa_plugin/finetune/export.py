@@ -29,12 +29,12 @@ from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.benchmark.release import check_subsets
 from dtvqa_plugin.data.splits.reading import chosen_files, cure, split_store
 from dtvqa_plugin.data.store.store import Store
-from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError, DTVQAError
 from dtvqa_plugin.finetune.leakage import BenchmarkImages, ImageMatch, fingerprints
 from dtvqa_plugin.finetune.source import Sample, SampleSource, Source, TrainSource
 from dtvqa_plugin.finetune.trainers import Format, dataset_info, get_format
 from dtvqa_plugin.utils.files import explained
+from dtvqa_plugin.utils.progress import Progress
 
 PAPER_SUBSETS = ("DTScene", "DTNutrCap", "DTTabShot")
 """What the paper tuned on (section 4): DTProdCap's generated pairs mix languages."""

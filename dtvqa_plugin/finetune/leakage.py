@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dtvqa_plugin.data.splits.reading import PARTIAL_VARIABLE, cure, partial_allowed, read_split
-from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError, DTVQAError
 from dtvqa_plugin.utils.images import load_rgb, open_bytes, open_image
+from dtvqa_plugin.utils.progress import Progress
 
 Bits = npt.NDArray[np.uint8]
 """A fingerprint: 32 bytes."""

@@ -33,7 +33,7 @@ def test_import_tells_what_came_and_what_is_missing(
     (release / "image/DTScene/test/1.png").unlink()
     (release / "test/DTTabShot.json").unlink()
     status, out, err = run(capsys, "import", release)
-    assert status == 0
+    assert status == 1
     assert "test/DTScene.json: 3 questions, DIFFERS from the released file" in out
     assert "test/DTTabShot.json: not found" in out
     assert "test: 8 of 9 images (8 added, 0 replaced)" in out

@@ -26,7 +26,7 @@ from data_releases import (
 )
 
 from dtvqa_plugin.data import Store, load_split, read_split
-from dtvqa_plugin.data.transfer.import_release import ImportReport, import_release
+from dtvqa_plugin.data.transfer import ImportReport, import_release
 from dtvqa_plugin.errors import DataError
 
 

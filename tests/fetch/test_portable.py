@@ -15,7 +15,7 @@ from loopback_hub import COMMIT, LoopbackHub
 from remote_releases import SUBSETS, images_of, picture
 
 from dtvqa_plugin.data import Store, load_split
-from dtvqa_plugin.data.transfer.portable import export_archive, import_archive
+from dtvqa_plugin.data.transfer import export_archive, import_archive
 from dtvqa_plugin.errors import DataError
 
 NOWHERE = "http://127.0.0.1:9"

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ import openai
 
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import Endpoint
+from dtvqa_plugin.utils.http import retry_after
 
 logger = logging.getLogger(__name__)
 
@@ -217,7 +217,8 @@ class Asker:
         if status == 402 or "insufficient_quota" in shown:
             return AskError("fatal", f"{where}: the account is out of credit (status {status})")
         if status in (408, 409, 425, 429) or status >= 500:
-            wait = _retry_after(error.response.headers)
+            wait = retry_after(error.response.headers)
+            wait = None if wait is None else min(MAX_WAIT, wait)
             return AskError("retry", f"status {status}: {shown}", wait=wait)
         return AskError("image", f"status {status}: {shown}")
 
@@ -291,20 +292,6 @@ def _shown(error: openai.APIStatusError) -> str:
         return f"{message}{f' ({code})' if code else ''}"
     except (ValueError, AttributeError, RecursionError):
         return body[:200] or "no message"
-
-
-def _retry_after(headers: Any) -> float | None:
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (TypeError, ValueError):
-            return None
-    return min(MAX_WAIT, seconds) if 0 <= seconds < float("inf") else None
 
 
 def _count(usage: Any, key: str) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -13,12 +12,13 @@ import click
 
 from dtvqa_plugin.benchmark.release import RELEASED_SPLITS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.cli.output import say, say_json
 from dtvqa_plugin.data import records
 from dtvqa_plugin.data.splits.reading import split_store
-from dtvqa_plugin.data.transfer.fetch import progress_bar
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.ocr.recognising import Recognition, keep_file_text
 from dtvqa_plugin.ocr.recognising import recognise as recognise_images
+from dtvqa_plugin.utils.progress import progress_bar
 from dtvqa_plugin.utils.text import counted
 
 _SPLITS = (*RELEASED_SPLITS, "mini", "custom")
@@ -84,10 +84,10 @@ def recognise(
         with progress_bar("images", unit="image") as progress:
             found = recognise_images(images, workers=workers, progress=progress)
     if as_json:
-        click.echo(json.dumps({**asdict(found), "missing": missing}, indent=2))
+        say_json({**asdict(found), "missing": missing})
     else:
         for line in _lines(found, missing):
-            click.echo(line)
+            say(line)
     if found.unreadable:
         sys.exit(1)
 

@@ -8,62 +8,37 @@ because the server ignored the range asked for.
 
 from __future__ import annotations
 
-import email.utils
 import hashlib
 import logging
 import random
 import re
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from dtvqa_plugin.benchmark.release import REPO_ID, REPO_TYPE
-from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.benchmark.release import MAX_ANNOTATION_BYTES, REPO_ID, REPO_TYPE
+from dtvqa_plugin.data.hub.faults import (
+    FetchError,
+    MovedError,
+    OfflineError,
+    RangeIgnoredError,
+    StoppedError,
+    TransientError,
+    status_error,
+    transport_error,
+    transport_errors,
+)
+from dtvqa_plugin.data.hub.redaction import origin, shown_url
 from dtvqa_plugin.utils.environment import offline
+from dtvqa_plugin.utils.progress import Note
 
 logger = logging.getLogger(__name__)
 
-MAX_SMALL_FILE = 256 * 1024 * 1024
-"""Most bytes an annotation file may hold."""
-
 _LONGEST_WAIT = 600.0
 _PROGRESS = 256 * 1024
-
-
-class OfflineError(DataError):
-    """The network is needed and ``HF_HUB_OFFLINE`` forbids it."""
-
-
-class FetchError(DataError):
-    """A file cannot be had from the hub; what is in the store is as it was."""
-
-
-class RangeIgnoredError(FetchError):
-    """The server sends whole files only."""
-
-
-class _TransientError(Exception):
-    """Worth another try. ``wait`` is how long the server asked to be left alone (seconds)."""
-
-    def __init__(
-        self, reason: str, wait: float | None = None, *, unreachable: bool = False
-    ) -> None:
-        super().__init__(reason)
-        self.wait = wait
-        self.unreachable = unreachable
-
-
-class _MovedError(Exception):
-    """The signed address is no longer good; the hub gives a new one."""
-
-
-class _StoppedError(Exception):
-    """The reader no longer wants the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +57,25 @@ class Patience:
 class Hub:
     """The release's repository at one revision, resolved to a commit by the first answer.
 
-    ``revision`` is a commit, tag or branch. Safe to use from several threads.
+    ``revision`` is a commit, tag or branch; ``note`` is called with a line on each wait. Safe to
+    use from several threads.
     """
 
-    def __init__(self, revision: str, patience: Patience | None = None) -> None:
+    def __init__(
+        self, revision: str, patience: Patience | None = None, note: Note = logger.info
+    ) -> None:
         from huggingface_hub import constants
 
         self.revision = revision
         self.commit: str | None = None
         self.patience = patience or Patience()
+        self.note = note
         self.endpoint = str(constants.ENDPOINT)
         self.stop = threading.Event()
         self.reached = False
         self._not_before = 0.0
+        self._noted_until = 0.0
+        self._lock = threading.Lock()
         self._headers: dict[bool, dict[str, str]] = {}
 
     @property
@@ -119,7 +100,7 @@ class Hub:
         for tries in range(self.patience.retries + 1):
             try:
                 return self._metadata(name)
-            except _TransientError as fault:
+            except TransientError as fault:
                 self.wait(fault, tries, f"{self.label}: {name}")
         raise AssertionError("wait() raises when the tries are used up")
 
@@ -151,23 +132,23 @@ class Hub:
             )
         response = getattr(error, "response", None)
         if isinstance(error, errors.HfHubHTTPError) and response is not None:
-            return _status_error(int(response.status_code), response.headers, where)
+            return status_error(int(response.status_code), response.headers, where)
         if isinstance(error, transport_errors()):
-            return _transport_error(error, where)
+            return transport_error(error, where)
         return error
 
     def headers(self, url: str) -> dict[str, str]:
         """Request headers: the user's token goes to the hub alone, not to where it redirects."""
         from huggingface_hub import utils
 
-        home = _origin(url) == _origin(self.endpoint)
+        home = origin(url) == origin(self.endpoint)
         if home not in self._headers:
             build = utils.build_hf_headers  # type: ignore[attr-defined]  # re-exported unannounced
             built = build(token=None if home else False, library_name="dtvqa-plugin")
             self._headers[home] = {**built, "Accept-Encoding": "identity"}
         return self._headers[home]
 
-    def wait(self, fault: _TransientError, tries: int, where: str) -> None:
+    def wait(self, fault: TransientError, tries: int, where: str) -> None:
         """Wait before another try; raise `FetchError` when ``tries`` have failed already."""
         patience = self.patience
         # Where there is no network at all, that is to be told soon.
@@ -189,8 +170,18 @@ class Hub:
         else:
             seconds = asked
             self._not_before = max(self._not_before, time.monotonic() + asked)
-        logger.info("%s: %s; trying again in %.1f s", where, fault, seconds)
+        self._note_wait(f"{where}: {fault}; trying again in {seconds:.0f} s", seconds)
         self._sleep(seconds)
+
+    def _note_wait(self, text: str, seconds: float) -> None:
+        """Say once that there is a wait, not once for each request that waits."""
+        until = time.monotonic() + seconds
+        with self._lock:
+            known, self._noted_until = self._noted_until, max(until, self._noted_until)
+        if until > known + 1:
+            self.note(text)
+        else:
+            logger.debug("%s", text)
 
     def admit(self) -> None:
         """Wait while the server wants to be left alone, whichever request it told so."""
@@ -198,7 +189,7 @@ class Hub:
 
     def _sleep(self, seconds: float) -> None:
         if self.stop.is_set() or (seconds > 0 and self.stop.wait(seconds)):
-            raise _StoppedError
+            raise StoppedError
 
 
 class HubFile:
@@ -223,10 +214,10 @@ class HubFile:
 
     def content(self) -> bytes:
         """The whole of a small file, checked against the hub's own digest of it."""
-        if self.size > MAX_SMALL_FILE:
+        if self.size > MAX_ANNOTATION_BYTES:
             raise FetchError(
                 f"{self.label}: {self.size} bytes, over the limit of "
-                f"{MAX_SMALL_FILE // 2**20} MiB for an annotation file"
+                f"{MAX_ANNOTATION_BYTES // 2**20} MiB for an annotation file"
             )
         content = b"".join(self.stream(0, self.size))
         digest = _digest(content, self.tag)
@@ -251,14 +242,14 @@ class HubFile:
                     taken += len(piece)
                     yield piece
                     if self.hub.stop.is_set():
-                        raise _StoppedError
+                        raise StoppedError
                 if position < end:
-                    raise _TransientError(f"cut off with {end - position} bytes to come")
-            except _TransientError as fault:
+                    raise TransientError(f"cut off with {end - position} bytes to come")
+            except TransientError as fault:
                 tries = 0 if taken >= _PROGRESS else tries
                 self.hub.wait(fault, tries, self.label)
                 tries += 1
-            except _MovedError:
+            except MovedError:
                 self._relocate(tries)
                 tries += 1
 
@@ -280,7 +271,7 @@ class HubFile:
                 self._check_answer(status, answered, start, end, url, sized)
                 yield from chunks
         except transport_errors() as error:
-            raise _transport_error(error, self.label) from None
+            raise transport_error(error, self.label) from None
 
     def _check_answer(
         self, status: int, answered: Mapping[str, str], start: int, end: int, url: str, sized: bool
@@ -292,18 +283,18 @@ class HubFile:
                 self.size = int(answered.get("Content-Length") or 0)
             elif start != 0 or end != self.size:
                 raise RangeIgnoredError(
-                    f"{self.label}: the server {_origin(url)[1]} ignores byte ranges and sends "
+                    f"{self.label}: the server {origin(url)[1]} ignores byte ranges and sends "
                     f"the whole file ({self.size / 1e6:,.1f} MB)"
                 )
-        elif status in (401, 403, 404, 410) and _origin(url) != _origin(self.hub.endpoint):
-            raise _MovedError
+        elif status in (401, 403, 404, 410) and origin(url) != origin(self.hub.endpoint):
+            raise MovedError
         else:
-            raise _status_error(status, answered, self.label)
+            raise status_error(status, answered, self.label)
 
     def _check_range(self, text: str, start: int, sized: bool) -> None:
         match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", text.strip())
         if not match or int(match[1]) != start:
-            raise _TransientError(f"the server answered with another range ({text[:60]!a})")
+            raise TransientError(f"the server answered with another range ({text[:60]!a})")
         if not sized and match[3] != "*":
             self.size = int(match[3])
         elif match[3] not in ("*", str(self.size)):
@@ -314,20 +305,6 @@ class HubFile:
 
 
 # --- the session, whichever library the installed huggingface_hub uses ---------------------------
-
-
-def transport_errors() -> tuple[type[Exception], ...]:
-    """The session library's own errors: httpx or httpx2 (huggingface_hub 1 and 2), requests (0)."""
-    from huggingface_hub import get_session
-
-    names = {cls.__module__.partition(".")[0] for cls in type(get_session()).__mro__}
-    found: list[type[Exception]] = [ConnectionError, TimeoutError]
-    for name in names & {"httpx", "httpx2", "requests"}:
-        library: Any = sys.modules[name]
-        found.append(library.HTTPError if name != "requests" else library.RequestException)
-        if name != "requests":
-            found.append(library.StreamError)
-    return tuple(found)
 
 
 @contextmanager
@@ -353,50 +330,6 @@ def _timeout(name: str) -> float:
     return float(getattr(constants, name))
 
 
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port else ""
-    return parts.scheme, f"{parts.hostname or ''}{port}"
-
-
-# --- what went wrong -----------------------------------------------------------------------------
-
-
-def _status_error(status: int, headers: Mapping[str, str], where: str) -> Exception:
-    if status in (408, 425, 429) or status >= 500:
-        busy = "the server limits requests" if status == 429 else "the server is failing"
-        return _TransientError(f"{busy} (HTTP status {status})", _asked_wait(status, headers))
-    if status in (401, 403):
-        return FetchError(
-            f"{where}: access refused (HTTP status {status}); log in ('hf auth login', or set "
-            "HF_TOKEN), or check HF_ENDPOINT and the proxy"
-        )
-    return FetchError(
-        f"{where}: the server answered with HTTP status {status}; check HF_ENDPOINT and the proxy"
-    )
-
-
-def _asked_wait(status: int, headers: Mapping[str, str]) -> float | None:
-    value = (headers.get("Retry-After") or "").strip()
-    if value.isdigit():
-        return float(value)
-    with suppress(ValueError, TypeError):
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    limit = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("RateLimit") or "")
-    return float(limit[1]) if limit and status == 429 else None
-
-
-def _transport_error(error: Exception, where: str) -> Exception:
-    reason = redacted(str(error)) or type(error).__name__
-    if "CERTIFICATE_VERIFY_FAILED" in reason:
-        return FetchError(
-            f"{where}: the server's certificate is not trusted ({reason}); a proxy that inspects "
-            "traffic needs its certificate in SSL_CERT_FILE"
-        )
-    kind = "no answer in time" if "timeout" in type(error).__name__.lower() else "connection failed"
-    return _TransientError(f"{kind} ({reason})", unreachable=True)
-
-
 def _digest(content: bytes, tag: str | None) -> str | None:
     """The digest that the hub uses as this kind of ETag: git's blob id, or SHA-256 (LFS)."""
     if tag is None or not re.fullmatch("[0-9a-f]+", tag):
@@ -404,56 +337,3 @@ def _digest(content: bytes, tag: str | None) -> str | None:
     if len(tag) == 40:
         return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
     return hashlib.sha256(content).hexdigest() if len(tag) == 64 else None
-
-
-# --- no secret in a message, a manifest or a log -------------------------------------------------
-
-_SECRETS = (
-    (re.compile(r"(\w://)[^/@\s]*@"), r"\1***@"),
-    (re.compile(r"\?[^\s'\")>\]]+"), "?***"),
-    (re.compile(r"(?i)\b(bearer|basic) +[\w.~+/=-]+"), r"\1 ***"),
-    (re.compile(r"\bhf_\w{4,}"), "hf_***"),
-)
-
-
-def redacted(text: str) -> str:
-    """``text`` without query strings (signed addresses), passwords in addresses, and tokens."""
-    for pattern, instead in _SECRETS:
-        text = pattern.sub(instead, text)
-    return text
-
-
-def shown_url(url: str) -> str:
-    """An address for people: without user, password, query and fragment."""
-    parts = urlsplit(url)
-    return f"{'://'.join(_origin(url))}{parts.path}".rstrip("/")
-
-
-class _Redact(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        clean = redacted(text)
-        if clean != text:
-            record.msg, record.args = clean, None
-        return True
-
-
-_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "urllib3", "requests", "huggingface_hub")
-
-
-@contextmanager
-def secrets_unlogged() -> Iterator[None]:
-    """Redact what HTTP libraries log meanwhile: they write out signed addresses."""
-    from huggingface_hub import get_session
-
-    get_session()  # imports the libraries, and so makes their loggers
-    names = [n for n in logging.root.manager.loggerDict if n.partition(".")[0] in _LIBRARIES]
-    found = [logging.getLogger(name) for name in names]
-    redact = _Redact()
-    for library in found:
-        library.addFilter(redact)
-    try:
-        yield
-    finally:
-        for library in found:
-            library.removeFilter(redact)

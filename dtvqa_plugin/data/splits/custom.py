@@ -10,19 +10,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.annotations import Reading, Record, raise_problems, read_test
+from dtvqa_plugin.benchmark.annotations import Reading, Record, read_test
 from dtvqa_plugin.benchmark.release import CUSTOM_FILE
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data.store.store import Store
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.utils.files import explained
-from dtvqa_plugin.utils.images import check_image
 
 CUSTOM_VARIABLE = "DTVQA_CUSTOM"
 CUSTOM_SPLIT = "custom"
@@ -102,36 +98,6 @@ def custom_subsets() -> tuple[str, ...]:
 def custom_subsets_if_set() -> tuple[str, ...]:
     """`custom_subsets` where ``DTVQA_CUSTOM`` is set, else none."""
     return custom_subsets() if os.environ.get(CUSTOM_VARIABLE, "").strip() else ()
-
-
-def import_custom(path: Path, home: str | Path | None = None) -> CustomSet:
-    """Copy an exported set into the store, under its name; a set of that name is replaced.
-
-    Everything is read and every image looked at before it appears. Raises `DataError` for an
-    unusable record, or an image that is missing or damaged.
-    """
-    root = path.expanduser().absolute()
-    reading = read_test(root / CUSTOM_FILE.path)
-    raise_problems(root / CUSTOM_FILE.path, reading.problems)
-    described = _described(root, reading)
-    images = sorted({record.image for record in reading.records})
-    source, store = Store(root), Store(home)
-    for image in images:
-        check_image(source.image_path(image), str(source.image_path(image)))
-    target = store.home / IMPORTED / described.name
-    with store.lock(), explained(target, "write"):
-        partial = store.home / ".partial" / uuid.uuid4().hex
-        for name in (INFO_FILE, CUSTOM_FILE.path, *(f"image/{image}" for image in images)):
-            (partial / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(root / name, partial / name)
-        for name in ("DATA_CARD.md", "statistics.json"):
-            if (root / name).is_file():
-                shutil.copyfile(root / name, partial / name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists():
-            target.rename(partial.with_suffix(".old"))
-        partial.rename(target)
-    return read_custom(target)
 
 
 def _described(folder: Path, reading: Reading[Record]) -> CustomSet:

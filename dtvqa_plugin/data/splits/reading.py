@@ -280,7 +280,9 @@ def _ensure(
     allow_partial: bool = False,
 ) -> None:
     """Fetch what is missing, where that is allowed."""
-    from dtvqa_plugin.data.transfer.fetch import ensure  # which reads the store with this module
+    from dtvqa_plugin.data.transfer.auto_fetch import (
+        ensure,  # which reads the store with this module
+    )
 
     ensure(
         split,

@@ -7,8 +7,6 @@ split. An image asked about several times is stored once a row group.
 from __future__ import annotations
 
 import logging
-import shutil
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +17,10 @@ from dtvqa_plugin.benchmark.annotations import Record
 from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, REPO_ID, check_split, split_subsets
 from dtvqa_plugin.data.splits.reading import SplitReading, cure, read_split
 from dtvqa_plugin.data.store.store import Store
-from dtvqa_plugin.data.transfer.import_release import Progress
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.utils.files import explained
+from dtvqa_plugin.utils.files import explained, whole_folder
 from dtvqa_plugin.utils.images import check_image
+from dtvqa_plugin.utils.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,17 +67,10 @@ def to_parquet(
     with explained(folder, "write", in_store=False):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise DataError(f"{folder}: exists and is no empty folder; name a new one")
-        partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
-        partial.mkdir(parents=True)
-        try:
+        with whole_folder(folder, replace=True) as partial:
             parts = _write(partial, readings, shard_bytes, progress)
             card = _card(parts, readings, sources)
             (partial / "README.md").write_text(card, encoding="utf-8")
-            if folder.exists():
-                folder.rmdir()
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
     return parts
 
 

@@ -1,0 +1,43 @@
+"""Bring a question set that ``dtvqa annotate export`` wrote into the store."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from dtvqa_plugin.benchmark.annotations import raise_problems, read_test
+from dtvqa_plugin.benchmark.release import CUSTOM_FILE
+from dtvqa_plugin.data.splits.custom import IMPORTED, INFO_FILE, CustomSet, read_custom
+from dtvqa_plugin.data.store.store import PARTIAL, Store
+from dtvqa_plugin.utils.files import explained, whole_folder
+from dtvqa_plugin.utils.images import check_image
+
+
+def import_custom(path: Path, home: str | Path | None = None) -> CustomSet:
+    """Copy an exported set into the store, under its name; a set of that name is replaced.
+
+    Everything is read and every image looked at before it appears.
+
+    Raises:
+        DataError: A record is unusable, or an image is missing or damaged.
+    """
+    root = path.expanduser().absolute()
+    annotations = root / CUSTOM_FILE.path
+    reading = read_test(annotations)
+    raise_problems(annotations, reading.problems)
+    described = read_custom(root)
+    images = sorted({record.image for record in reading.records})
+    source, store = Store(root), Store(home)
+    for image in images:
+        check_image(source.image_path(image), str(source.image_path(image)))
+    copied = [INFO_FILE, CUSTOM_FILE.path, *(f"image/{image}" for image in images)]
+    copied += [name for name in ("DATA_CARD.md", "statistics.json") if (root / name).is_file()]
+    target = store.home / IMPORTED / described.name
+    with store.lock(), explained(target, "write"):
+        scratch = store.home / PARTIAL
+        scratch.mkdir(exist_ok=True)
+        with whole_folder(target, replace=True, scratch=scratch) as partial:
+            for name in copied:
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(root / name, partial / name)
+    return read_custom(target)
