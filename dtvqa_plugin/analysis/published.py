@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.release import SPLITS, split_subsets
+from dtvqa_plugin.data.splits import SPLITS, get_split
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.runs.design import OVERALL
@@ -74,7 +74,7 @@ def _row(row: object, place: str) -> PublishedRow:
 
 
 def _figures(part: str, split: str, values: object, place: str) -> dict[str, float]:
-    parts = (OVERALL, *split_subsets(split))
+    parts = (OVERALL, *get_split(split).subsets)
     if part not in parts:
         raise DataError(f"{place}: {part!r} is no part of split {split}: {', '.join(parts)}")
     if not isinstance(values, dict):

@@ -8,23 +8,14 @@ from dataclasses import dataclass, field
 from dtvqa_plugin.analysis.audits import Audit, audit
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.analysis.published import PublishedRow
-from dtvqa_plugin.benchmark.release import split_subsets
-from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.runs.design import OVERALL
-from dtvqa_plugin.runs.references import PART_ORDER, SAMPLE_SPLIT
+from dtvqa_plugin.runs.references import PART_ORDER
 from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run
 
 PERCENT = 100.0
-
-TITLES = {
-    "test": "DT-VQA test",
-    "val": "DT-VQA validation (machine-made questions)",
-    "train": "DT-VQA training (machine-made questions)",
-    SAMPLE_SPLIT: "Embedded sample: not DT-VQA, its figures compare with nothing",
-    CUSTOM_SPLIT: "a set of one's own, not DT-VQA, its figures compare within the set alone",
-}
 
 PARTIAL_MARK = "†"
 VERBOSE_MARK = "‡"
@@ -147,7 +138,7 @@ def result_tables(
         rows += [_published_row(row) for row in published if row.split == split]
         tables.append(
             ResultTable(
-                title=_title(split, chosen),
+                title=get_split(split).title(chosen[0].annotations.revision),
                 split=split,
                 parts=_parts(chosen, rows, split),
                 rows=tuple(rows),
@@ -162,24 +153,19 @@ def result_tables(
     return tables
 
 
-def _title(split: str, runs: Sequence[Run]) -> str:
-    if split == CUSTOM_SPLIT:
-        return f"{runs[0].annotations.revision}: {TITLES[split]}"
-    return TITLES[split]
-
-
 def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, ...]:
     """Overall where a row has it, and the subsets: all of the split's, or the only one there is."""
     there = {name for run in runs for name in run.subsets}
-    wanted = there if len(there) == 1 else {*there, *split_subsets(split)}
-    order = dict.fromkeys((*PART_ORDER, *split_subsets(split)))
+    every = get_split(split).subsets
+    wanted = there if len(there) == 1 else {*there, *every}
+    order = dict.fromkeys((*PART_ORDER, *every))
     overall = any(part == OVERALL for row in rows for part, _ in row.cells)
     return (*(OVERALL,) * overall, *(name for name in order if name in wanted))
 
 
 def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) -> Row:
     bounds = intervals(run.values * PERCENT, run.design, resamples, seed, level)
-    whole = set(run.subsets) >= set(split_subsets(run.split))
+    whole = set(run.subsets) >= set(get_split(run.split).subsets)
     cells: dict[tuple[str, str], tuple[float, Interval | None]] = {}
     # Overall is a mean over all subsets: a run over some of them has none.
     for part in run.design.parts if whole else run.subsets:

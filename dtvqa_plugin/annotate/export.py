@@ -27,8 +27,7 @@ from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.decisions import Decisions
 from dtvqa_plugin.annotate.status import Overview, overview
 from dtvqa_plugin.annotate.text.scripts import count_words, main_script
-from dtvqa_plugin.benchmark.release import CUSTOM_FILE
-from dtvqa_plugin.data.splits.custom import INFO_FILE
+from dtvqa_plugin.data.splits import CUSTOM_FILE, INFO_FILE
 from dtvqa_plugin.utils.files import file_sha256
 from dtvqa_plugin.utils.text import now
 

@@ -9,7 +9,7 @@ import click
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.published import published_rows
 from dtvqa_plugin.cli.options import Share
-from dtvqa_plugin.data.splits.reading import split_store
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.report.html.document import (
     MAX_RUNS,
@@ -82,7 +82,7 @@ def report(
     check_runs(found)
     images = pictures(
         (record.image for record in questions(found)),
-        split_store(found[0].split, data),
+        get_split(found[0].split).store(data),
         thumbnails=thumbnails,
         links=links,
         progress=True,

@@ -18,8 +18,8 @@ from dtvqa_plugin.analysis.comparison import Comparison, prompt_pairs
 from dtvqa_plugin.analysis.comparison import compare as compare_runs
 from dtvqa_plugin.analysis.published import PublishedRow, published_rows
 from dtvqa_plugin.analysis.tables import ResultTable, result_tables
-from dtvqa_plugin.benchmark.release import split_subsets
 from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import rendering, terminal
@@ -340,7 +340,7 @@ def power(
         basis = f"{a.name} against {b.name}, {metric}"
         rows = power_analysis.observed(gaps, compared.a.design, basis, alpha, power_)
     elif not runs:
-        questions = references.of_subsets(split, split_subsets(split))
+        questions = references.of_subsets(split, get_split(split).subsets)
         design = Design([r.subset for r in questions], [r.image for r in questions])
         shares = differing or power_analysis.DISCORDANCE
         rows = power_analysis.assumed(design, shares, image_correlation, alpha, power_)

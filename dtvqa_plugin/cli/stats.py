@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dtvqa_plugin.benchmark.release import SPLITS
+from dtvqa_plugin.data.splits import SPLITS
 from dtvqa_plugin.stats.extra import require_stats
 from dtvqa_plugin.utils.files import written
 

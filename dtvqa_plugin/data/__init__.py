@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from dtvqa_plugin.benchmark.annotations import (
-    Problem,
-    Reading,
-    Record,
-    TrainRecord,
-    read_test,
-    read_train,
-)
-from dtvqa_plugin.data.splits.reading import (
+from dtvqa_plugin.benchmark.records import Problem, Reading, Record, TrainRecord
+from dtvqa_plugin.data.loading import load_split, records
+from dtvqa_plugin.data.splits import (
+    SPLITS,
     Coverage,
     annotation_sha,
     coverage,
     data_signature,
-    load_split,
+    get_split,
     partial_allowed,
     read_split,
-    records,
     sample_dir,
 )
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.store import Store, read_test, read_train
 from dtvqa_plugin.utils.environment import default_home
 
 __all__ = [
+    "SPLITS",
     "Coverage",
     "Problem",
     "Reading",
@@ -35,6 +30,7 @@ __all__ = [
     "coverage",
     "data_signature",
     "default_home",
+    "get_split",
     "load_split",
     "partial_allowed",
     "read_split",

@@ -6,16 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.benchmark.annotations import Problem
-from dtvqa_plugin.benchmark.release import (
-    COMBINED_TEST,
-    RELEASED_SPLITS,
-    AnnotationFile,
-    split_files,
-    split_subsets,
-)
-from dtvqa_plugin.data.splits.reading import cure, read_file
-from dtvqa_plugin.data.store.store import Manifest, Store
+from dtvqa_plugin.benchmark.records import Problem
+from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, AnnotationFile
+from dtvqa_plugin.data.splits import released_split, stored_file
+from dtvqa_plugin.data.store import Manifest, Store, read_file
 from dtvqa_plugin.errors import DataError
 
 
@@ -91,7 +85,7 @@ def store_status(home: str | Path | None = None) -> StoreStatus:
     rows = [
         _row(store, manifest, file, split)
         for split in RELEASED_SPLITS
-        for file in split_files(split)
+        for file in released_split(split).files
     ]
     return StoreStatus(store.home, tuple(rows), tuple(_notes(rows)))
 
@@ -100,10 +94,10 @@ def _row(store: Store, manifest: Manifest, file: AnnotationFile, split: str) -> 
     subset = file.subset or ""
     used = file
     try:
-        if not store.has_annotations(file):
-            if split != "test" or not store.has_annotations(COMBINED_TEST):
-                return FileStatus(split, subset, file.path, "missing")
-            used = COMBINED_TEST
+        found = stored_file(store, file)
+        if found is None:
+            return FileStatus(split, subset, file.path, "missing")
+        used = found
         reading = read_file(used, store.annotation_path(used))
     except DataError as error:
         return FileStatus(split, subset, used.path, "damaged", error=str(error))
@@ -144,8 +138,9 @@ def _notes(rows: list[FileStatus]) -> list[str]:
         if lacking:
             gone = sum(row.images - row.images_present for row in lacking)
             names = list(dict.fromkeys(row.subset for row in lacking))
-            every = len(names) == len(split_subsets(split))
-            notes.append(f"{split}: {gone} images missing; {cure(split, () if every else names)}")
+            known = released_split(split)
+            every = len(names) == len(known.subsets)
+            notes.append(f"{split}: {gone} images missing; {known.cure(() if every else names)}")
     if all(row.state == "missing" for row in rows):
-        notes.append(f"nothing is imported; {cure('test')}")
+        notes.append(f"nothing is imported; {released_split('test').cure()}")
     return list(dict.fromkeys(notes))

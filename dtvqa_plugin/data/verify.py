@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.benchmark.annotations import Reading
-from dtvqa_plugin.benchmark.release import BY_NAME, RELEASED_SPLITS, check_split, split_files
-from dtvqa_plugin.data.splits.reading import read_file, stored_file
-from dtvqa_plugin.data.store.checksums import Checks, file_crc32, read_checks
-from dtvqa_plugin.data.store.store import Manifest, Store
+from dtvqa_plugin.benchmark.records import Reading
+from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, AnnotationFile
+from dtvqa_plugin.data.splits import Split, released_split, stored_file
+from dtvqa_plugin.data.store import Checks, Manifest, Store, file_crc32, read_checks, read_file
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained
 from dtvqa_plugin.utils.images import load_rgb
@@ -64,8 +63,9 @@ def verify_store(
     result = Verification(store.home)
     images: set[str] = set()
     for split in RELEASED_SPLITS if splits is None else splits:
-        check_split(split, RELEASED_SPLITS)
-        images |= _check_split(store, manifest, split, result, named=splits is not None)
+        images |= _check_split(
+            store, manifest, released_split(split), result, named=splits is not None
+        )
     _check_images(store, images, result, progress)
     if not result.files and not result.faults:
         result.faults.append(f"{store.home}: no annotation file there")
@@ -73,10 +73,10 @@ def verify_store(
 
 
 def _check_split(
-    store: Store, manifest: Manifest, split: str, result: Verification, *, named: bool
+    store: Store, manifest: Manifest, split: Split, result: Verification, *, named: bool
 ) -> set[str]:
     images: set[str] = set()
-    for file in split_files(split):
+    for file in split.files:
         try:
             used = stored_file(store, file)
             if used is None:
@@ -89,18 +89,18 @@ def _check_split(
             continue
         if used.path not in result.files:
             result.files.append(used.path)
-            _check_digest(manifest, used.path, reading, result)
+            _check_digest(manifest, used, reading, result)
         images |= {r.image for r in reading.records if file.subset in (None, r.subset)}
     return images
 
 
 def _check_digest(
-    manifest: Manifest, path: str, reading: Reading[Any], result: Verification
+    manifest: Manifest, file: AnnotationFile, reading: Reading[Any], result: Verification
 ) -> None:
+    path, known = file.path, file.sha256
     entry = manifest.files.get(path)
     if entry is not None and entry.sha256 != reading.sha256:
         result.faults.append(f"{path}: changed since it was imported (its SHA-256 differs)")
-    known = BY_NAME[Path(path).stem].sha256
     if known is not None and known != reading.sha256:
         result.notes.append(
             f"{path}: differs from the released file; scores made with it may not compare "

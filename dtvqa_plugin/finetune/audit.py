@@ -18,8 +18,8 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
-from dtvqa_plugin.data.archives.sources import MAX_IMAGE_BYTES
-from dtvqa_plugin.data.splits.reading import records as test_records
+from dtvqa_plugin.data import records as test_records
+from dtvqa_plugin.data.archives import MAX_IMAGE_BYTES
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.finetune.export import MANIFEST
 from dtvqa_plugin.finetune.leakage import BenchmarkImages, ImageMatch, fingerprints

@@ -24,11 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dtvqa_plugin._version import __version__
-from dtvqa_plugin.benchmark.annotations import Problem, TrainRecord
 from dtvqa_plugin.benchmark.prompts import get_prompt
-from dtvqa_plugin.benchmark.release import check_subsets
-from dtvqa_plugin.data.splits.reading import chosen_files, cure, split_store
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.benchmark.records import Problem, TrainRecord
+from dtvqa_plugin.data.splits import get_split
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.errors import DataError, DTVQAError
 from dtvqa_plugin.finetune.leakage import BenchmarkImages, ImageMatch, fingerprints
 from dtvqa_plugin.finetune.source import Sample, SampleSource, Source, TrainSource
@@ -191,7 +190,7 @@ def _checked(options: ExportOptions) -> Format:
             raise DTVQAError(
                 f"split {split!r} is not for training; there are {', '.join(EXPORT_SPLITS)}"
             )
-    if not options.splits or ("mini" in options.splits and set(options.splits) != {"mini"}):
+    if not options.splits or (len(set(options.splits)) > 1 and not _released(options)):
         raise DTVQAError("choose train, val or both; the sample (mini) is exported on its own")
     if not 0 <= options.held_out < 1:
         raise DTVQAError(f"held-out share {options.held_out} is not from 0 to below 1")
@@ -209,6 +208,10 @@ def _checked(options: ExportOptions) -> Format:
     except ValueError as error:
         raise DTVQAError(str(error)) from None
     return form
+
+
+def _released(options: ExportOptions) -> bool:
+    return all(get_split(split).released for split in options.splits)
 
 
 def _check_target(folder: Path, force: bool) -> None:
@@ -233,23 +236,21 @@ def _is_export(folder: Path) -> bool:
 
 
 def _open_sources(options: ExportOptions, home: str | Path | None) -> tuple[Store, list[Source]]:
-    store = split_store(options.splits[0], home)
+    store = get_split(options.splits[0]).store(home)
     sources: list[Source] = []
     for split in dict.fromkeys(options.splits):
+        chosen = get_split(split)
         subsets = _subsets(split, options.subsets)
         if not subsets:
             continue
         files = [
             (file, wanted)
-            for file, wanted in chosen_files(split, subsets, None)
+            for file, wanted in chosen.choose(subsets)
             if options.gpt4v or file.name != GPT4V_SOURCE
         ]
-        missing = [file.path for file, _ in files if not store.has_annotations(file)]
+        missing = [file for file, _ in files if not store.has_annotations(file)]
         if missing:
-            raise DataError(
-                f"{store.home}: the {split} annotations are missing ({', '.join(missing)}); "
-                f"{cure(split, subsets)}"
-            )
+            raise chosen.missing(store, missing)
         for file, wanted in files:
             path = store.annotation_path(file)
             sources.append(
@@ -264,13 +265,13 @@ def _open_sources(options: ExportOptions, home: str | Path | None) -> tuple[Stor
 
 
 def _subsets(split: str, chosen: tuple[str, ...] | None) -> tuple[str, ...]:
-    there = check_subsets(split, None)
-    if split == "mini":
-        return check_subsets(split, chosen)
+    found = get_split(split)
+    if not found.released:
+        return found.check_subsets(chosen)
     for name in chosen or ():
-        if all(name not in check_subsets(other, None) for other in ("train", "val")):
-            check_subsets(split, [name])
-    return tuple(name for name in there if name in (chosen or PAPER_SUBSETS))
+        if all(name not in get_split(other).subsets for other in ("train", "val")):
+            found.check_subsets([name])
+    return tuple(name for name in found.subsets if name in (chosen or PAPER_SUBSETS))
 
 
 # --- first reading: choose -------------------------------------------------------------------
@@ -354,7 +355,7 @@ def _choose(
 ) -> _Index:
     options = report.options
     tests: BenchmarkImages | None = None
-    if "mini" not in options.splits:
+    if _released(options):
         with progresses("test images", "") as progress:
             tests = BenchmarkImages.from_store(
                 home, names_only=options.check == "names", progress=progress
@@ -384,7 +385,7 @@ def _choose(
         raise DataError(
             f"{store.image_root}: nothing is left to export: {gone} images are missing, "
             f"{len(report.leaks)} are test images, {len(report.unreadable)} unreadable; "
-            f"{cure(options.splits[0], _subsets(options.splits[0], options.subsets))}"
+            f"{get_split(options.splits[0]).cure(_subsets(options.splits[0], options.subsets))}"
         )
     return index
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtvqa_plugin.data.splits.reading import PARTIAL_VARIABLE, cure, partial_allowed, read_split
+from dtvqa_plugin.data.splits import PARTIAL_VARIABLE, partial_allowed, read_split
 from dtvqa_plugin.errors import DataError, DTVQAError
 from dtvqa_plugin.utils.images import load_rgb, open_bytes, open_image
 from dtvqa_plugin.utils.progress import Progress
@@ -123,8 +123,8 @@ class BenchmarkImages:
             raise DataError(
                 f"{reading.store.image_root}: {len(names) - len(there)} of {len(names)} test "
                 f"images are missing, so that training images cannot be compared with them; "
-                f"{cure('test')}, set {PARTIAL_VARIABLE}=1 to compare with those that are there, "
-                "or compare names alone (--check names)"
+                f"{reading.split.cure()}, set {PARTIAL_VARIABLE}=1 to compare with those that are "
+                "there, or compare names alone (--check names)"
             )
         chosen = [image for image in names if image in there]
         prints: dict[str, Bits] = {}

@@ -15,16 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from dtvqa_plugin.benchmark.annotations import (
-    Problem,
-    TrainRecord,
-    parse_conversation,
-    parse_list,
-    read_bytes,
-    read_test,
-    record_keys,
-    record_stem,
-)
+from dtvqa_plugin.benchmark.annotations import parse_list
+from dtvqa_plugin.benchmark.conversations import parse_conversation, record_keys, record_stem
+from dtvqa_plugin.benchmark.records import Problem, TrainRecord
+from dtvqa_plugin.data.store import read_bytes, read_test
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained
 from dtvqa_plugin.utils.json_list import BrokenListError, JsonList

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.data.splits.custom import CUSTOM_VARIABLE
+from dtvqa_plugin.data.splits import CUSTOM_VARIABLE
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
 from dtvqa_plugin.predictions.kinds import Kind, RawAnswer, answers

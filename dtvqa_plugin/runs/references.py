@@ -8,12 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.benchmark.release import BY_NAME
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record, data_signature, records
-from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT, custom_subsets_if_set
+from dtvqa_plugin.data.splits import SPLITS, Split, get_split
 
-SAMPLE_SPLIT = "mini"
 PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
 """The order in which the paper lists the subsets, and so do all tables here."""
 
@@ -56,19 +54,13 @@ class References:
         self._splits: dict[str, dict[str, Record]] = {}
 
     @cached_property
-    def _custom(self) -> tuple[str, ...]:
-        return custom_subsets_if_set()
+    def _known(self) -> tuple[Split, ...]:
+        return tuple(get_split(name) for name in SPLITS)
 
     def split_of(self, question_id: str) -> str | None:
         """The split that an id of this form belongs to, whether the question exists or not."""
         first = question_id.partition("/")[0]
-        if first in SUBSETS:
-            return "test"
-        if first in SAMPLE_SUBSETS:
-            return SAMPLE_SPLIT
-        if first in self._custom:
-            return CUSTOM_SPLIT
-        return BY_NAME[first].split if first in BY_NAME else None
+        return next((split.name for split in self._known if first in split.id_prefixes), None)
 
     def split(self, name: str) -> Mapping[str, Record]:
         """All records of a split by id. Raises DataError when its annotations are missing."""
@@ -91,13 +83,9 @@ class References:
         """What the signature says of the annotations behind some subsets."""
         signature: dict[str, Any] = data_signature(split, list(subsets), home=self.home)
         files: dict[str, dict[str, Any]] = signature["files"]
-        revisions = {entry["revision"] for entry in files.values()}
-        if split == CUSTOM_SPLIT:
-            custom: dict[str, Any] = signature["custom"]
-            revisions = {f"{custom['name']}@{custom['sha256'][:16]}"}
         return AnnotationStamp(
             sha256=signature["records_sha256"],
-            revision=revisions.pop() if len(revisions) == 1 else None,
+            revision=get_split(split).revision(signature),
             files={path: entry["sha256"] for path, entry in files.items()},
             altered=tuple(path for path, entry in files.items() if entry["released"] is False),
         )

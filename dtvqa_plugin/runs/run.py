@@ -15,7 +15,7 @@ import numpy as np
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.metrics.scored import ScoredAnswer
@@ -23,8 +23,8 @@ from dtvqa_plugin.predictions.kinds import Kind
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.design import Design, Floats
 from dtvqa_plugin.runs.faults import Faults, RunError
-from dtvqa_plugin.runs.references import SAMPLE_SPLIT, AnnotationStamp
-from dtvqa_plugin.runs.signature import BENCHMARK, CUSTOM, SAMPLE, UNKNOWN, Signature
+from dtvqa_plugin.runs.references import AnnotationStamp
+from dtvqa_plugin.runs.signature import UNKNOWN, Signature
 
 TEXT_KEPT = 4_000
 """Characters of an output kept for audits and display; scores are of the whole output."""
@@ -58,7 +58,7 @@ class Run:
     @property
     def is_sample(self) -> bool:
         """Whether this is the embedded sample, whose score is no DT-VQA score."""
-        return self.split == SAMPLE_SPLIT
+        return get_split(self.split).embedded
 
     @property
     def subsets(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class Run:
             generation=self.context.generation,
             failed=self.failed,
             partial=len(self.missing),
-            benchmark={SAMPLE_SPLIT: SAMPLE, CUSTOM_SPLIT: CUSTOM}.get(self.split, BENCHMARK),
+            benchmark=get_split(self.split).signed_as,
         )
 
     def oddities(self) -> dict[str, tuple[str, ...]]:

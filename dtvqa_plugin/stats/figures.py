@@ -8,6 +8,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.stats.fonts import FALLBACK, Face, choose_face
 from dtvqa_plugin.stats.measures import OVERALL
 from dtvqa_plugin.stats.words import stop_words
@@ -29,10 +30,6 @@ LINE = "#d9d8d2"
 COLOURS = ("#2b6cb0", "#b4570a", "#0f766e", "#7b4bab")
 SEED = 3
 
-TITLES = {
-    "mini": "Embedded sample (not DT-VQA)",
-    "custom": "Questions of one's own (not DT-VQA)",
-}
 KINDS = {"question": "questions", "answer": "answers (first reference)"}
 
 
@@ -203,8 +200,7 @@ def _figure(width: float, height: float) -> Figure:
 
 def _head(figure: Figure, statistics: Mapping[str, Any], note: str = "") -> None:
     overall = statistics["parts"][OVERALL]
-    split = statistics["split"]
-    title = TITLES.get(split, f"DT-VQA {split}")
+    title = get_split(statistics["split"]).caption
     text = f"{title}: {overall['questions']:,} questions on {overall['images']:,} images"
     figure.suptitle(
         text + (f"; {note}" if note else ""), x=0.01, ha="left", fontsize=10, color=SOFT

@@ -12,8 +12,8 @@ from typing import Any
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record, data_signature, records
-from dtvqa_plugin.data.splits.reading import split_store
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.splits import get_split
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.stats.words import words_of
 from dtvqa_plugin.utils.images import open_image
@@ -39,7 +39,7 @@ def split_statistics(split: str = "test", home: str | Path | None = None) -> dic
     subsets = list(dict.fromkeys([*known, *there]))
     parts = {OVERALL: chosen}
     parts.update({name: [r for r in chosen if r.subset == name] for name in subsets})
-    sizes = image_sizes((record.image for record in chosen), split_store(split, home))
+    sizes = image_sizes((record.image for record in chosen), get_split(split).store(home))
     signature = data_signature(split, home=home)
     return {
         "split": split,

@@ -16,11 +16,15 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from dtvqa_plugin.errors import DataError, DTVQAError
 from dtvqa_plugin.utils.environment import HOME_VARIABLE
 
 PARTIAL_SUFFIX = ".partial"
+
+MAX_SMALL_FILE = 256 * 1024 * 1024
+"""Most bytes of a file that is read whole (annotations, a manifest, checksums)."""
 
 
 @contextmanager
@@ -128,6 +132,57 @@ def kind(path: Path) -> str | None:
     if stat.S_ISDIR(mode):
         return "folder"
     return "file" if stat.S_ISREG(mode) else "other"
+
+
+class NotRegularError(OSError):
+    """The path names a pipe, socket or device, which is never opened."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.EINVAL, "it is a pipe or a device, not a regular file", str(path))
+
+
+class TooLargeError(OSError):
+    """The file is over the limit for its kind."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        super().__init__(errno.EFBIG, f"it is over the limit of {limit // 2**20} MiB", str(path))
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; links are followed.
+
+    A pipe, socket or device is refused, and never waited for.
+
+    Raises:
+        NotRegularError: The path names no regular file.
+        OSError: The file cannot be opened (`IsADirectoryError` for a folder).
+    """
+    if kind(path) == "other":
+        raise NotRegularError(path)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise NotRegularError(path)  # put there since we looked
+
+
+def read_regular(path: Path, limit: int = MAX_SMALL_FILE) -> bytes:
+    """Return the content of a regular file of at most ``limit`` bytes.
+
+    Raises:
+        TooLargeError: The file holds more, also where it grows while it is read.
+        OSError: As `open_regular`.
+    """
+    with open_regular(path) as handle:
+        size = os.fstat(handle.fileno()).st_size
+        content = handle.read(min(size, limit) + 1)
+        if len(content) > size:  # it grew, or is a file of the kernel's that names no size
+            content += handle.read(limit + 1 - len(content))
+    if len(content) > limit:
+        raise TooLargeError(path, limit)
+    return content
 
 
 def file_sha256(path: Path) -> str:

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 from data_releases import conversation, make_test_release, make_zip, png, tree, write_json
 
-from dtvqa_plugin.data.archives import sources
-from dtvqa_plugin.data.archives.sources import MAX_IMAGE_BYTES, MemberError, MemberSource, ZipSource
+from dtvqa_plugin.data.archives import (
+    MAX_IMAGE_BYTES,
+    MemberError,
+    MemberSource,
+    ZipSource,
+)
 from dtvqa_plugin.data.transfer.import_release import import_release
 from dtvqa_plugin.errors import DataError
 
@@ -266,7 +270,7 @@ def test_an_archive_with_random_damage_is_an_error_or_right(
     for _ in range(dice.randint(1, 6)):
         data[dice.randrange(len(data))] = dice.randrange(256)
     path.write_bytes(data[: len(data) - dice.choice([0, 0, 0, 1, 30])])
-    monkeypatch.setattr(sources, "MAX_IMAGE_BYTES", 10**6)
+    monkeypatch.setattr("dtvqa_plugin.data.archives.zip.MAX_IMAGE_BYTES", 10**6)
     try:
         source = ZipSource(path)
         found = source.find(wanted)

@@ -66,7 +66,7 @@ def test_import_names_faults_and_strict_refuses_them(
     assert "5 unusable" in err
     assert not dtvqa_home.exists()
     status, out, _ = run(capsys, *arguments)
-    assert status == 0
+    assert status == 1, "its image is missing"
     assert "1 questions" in out
     assert "5 unusable" in out
     assert "and 2 more" in out

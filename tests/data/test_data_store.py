@@ -17,7 +17,7 @@ from data_releases import DTVQA, make_test_release, make_zip, png, tree
 import dtvqa_plugin
 from dtvqa_plugin.data import Store, default_home, load_split
 from dtvqa_plugin.data.status import store_status
-from dtvqa_plugin.data.store.store import SCHEMA, lock_timeout
+from dtvqa_plugin.data.store import SCHEMA, lock_timeout
 from dtvqa_plugin.data.transfer.import_release import import_release
 from dtvqa_plugin.errors import DataError
 

@@ -171,7 +171,7 @@ class TestByItself:
         (last,) = done.stderr.strip().splitlines()[-1:]
         assert "test annotations are missing (test/DTScene.json)" in last
         assert "dtvqa data fetch --split test" in last
-        assert ("HF_HUB_OFFLINE, which is set, unset" in last) == ("HF_HUB_OFFLINE" in setting)
+        assert ("unset HF_HUB_OFFLINE and run" in last) == ("HF_HUB_OFFLINE" in setting)
         assert hub.seen == []
 
     def test_a_failed_fetch_is_one_error_with_what_is_missing_and_the_cure(

@@ -10,7 +10,7 @@ import pytest
 from page_runs import large_runs, noise_jpeg, sample_runs
 from page_tools import Made, Pages, make
 
-from dtvqa_plugin.data.splits.reading import split_store
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.report.html.document import questions
 from dtvqa_plugin.report.html.pictures import BUDGET, Picture, pictures, thumbnail
 
@@ -56,7 +56,7 @@ def sample_page(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Four runs over the embedded sample, one of them hostile."""
     folder = tmp_path_factory.mktemp("sample-page")
     runs = sample_runs(folder, "skilled", "weak", "dump", "hostile")
-    images = pictures((r.image for r in questions(runs)), split_store("mini"))
+    images = pictures((r.image for r in questions(runs)), get_split("mini").store())
     return make(folder / "report.html", runs, images)
 
 

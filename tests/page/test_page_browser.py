@@ -16,7 +16,7 @@ from page_runs import HOSTILE, SAMPLE, sample_runs, skilled, write_run
 from page_tools import Made, Opened, Pages, make
 from released_layout import make_release
 
-from dtvqa_plugin.data.splits.reading import split_store
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.report import References, read_run
 from dtvqa_plugin.report.html.document import questions
 from dtvqa_plugin.report.html.page import LIMIT
@@ -372,7 +372,7 @@ def test_the_image_opens_in_full_size(open_page: Pages, sample_page: Made) -> No
 def test_a_page_moved_away_from_its_store_shows_the_thumbnail(
     open_page: Pages, sample_page: Made, tmp_path: Path
 ) -> None:
-    name = split_store("mini").home.as_uri()
+    name = get_split("mini").store().home.as_uri()
     moved = tmp_path / "moved.html"
     moved.write_text(
         sample_page.path.read_text("utf-8").replace(name, tmp_path.as_uri()), encoding="utf-8"
@@ -438,7 +438,7 @@ def test_hostile_names_questions_and_references_are_text(open_page: Pages, tmp_p
     chosen = list(references.split("test").values())
     written = write_run(tmp_path / "<img src=x onerror=alert(3)>.jsonl", skilled, chosen)
     run = read_run(written, references)
-    images = pictures((r.image for r in questions([run])), split_store("test", home))
+    images = pictures((r.image for r in questions([run])), get_split("test").store(home))
     made = make(tmp_path / "report.html", [run], images)
     opened = open_page(made.path, "#q=DTScene/0")
     card = opened.page.locator("[data-question='DTScene/0']")

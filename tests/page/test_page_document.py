@@ -20,7 +20,7 @@ from released_layout import make_release
 from dtvqa_plugin.analysis.published import published_rows
 from dtvqa_plugin.analysis.tables import result_tables
 from dtvqa_plugin.cli.report import report
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics.scored import score_answer
 from dtvqa_plugin.report import References, Run, RunError, read_run

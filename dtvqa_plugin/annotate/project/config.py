@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.data.splits.custom import SET_NAME, taken_name
+from dtvqa_plugin.data.splits import SET_NAME, taken_name
 
 SCHEMA = 1
 

@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from dtvqa_plugin.cli.data import options
 from dtvqa_plugin.cli.data.report import echo_report
 from dtvqa_plugin.cli.output import say, say_json
-from dtvqa_plugin.data.archives.tar import is_tar
-from dtvqa_plugin.data.splits.custom import CUSTOM_VARIABLE, INFO_FILE, CustomSet
+from dtvqa_plugin.data.archives import is_tar
+from dtvqa_plugin.data.splits import CUSTOM_VARIABLE, INFO_FILE, CustomSet
 from dtvqa_plugin.data.transfer.import_archive import import_archive
 from dtvqa_plugin.data.transfer.import_custom import import_custom
 from dtvqa_plugin.data.transfer.import_release import import_release

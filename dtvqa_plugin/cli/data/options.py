@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
-from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, split_files
+from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, TEST_FILES, TRAIN_FILES
 from dtvqa_plugin.benchmark.subsets import SUBSETS
 
-_SOURCES = tuple(dict.fromkeys(f.name for split in RELEASED_SPLITS for f in split_files(split)))
+_SOURCES = tuple(file.name for file in (*TEST_FILES, *TRAIN_FILES))
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

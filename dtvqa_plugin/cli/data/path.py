@@ -6,7 +6,7 @@ import click
 
 from dtvqa_plugin.cli.data import options
 from dtvqa_plugin.cli.output import say_json
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.store import Store
 
 
 @click.command()

@@ -14,7 +14,7 @@ from dtvqa_plugin.benchmark.release import RELEASED_SPLITS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.cli.output import say, say_json
 from dtvqa_plugin.data import records
-from dtvqa_plugin.data.splits.reading import split_store
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.ocr.recognising import Recognition, keep_file_text
 from dtvqa_plugin.ocr.recognising import recognise as recognise_images
@@ -97,7 +97,7 @@ def _images(splits: tuple[str, ...], subsets: tuple[str, ...]) -> tuple[list[Pat
     paths: dict[Path, None] = {}
     missing = 0
     for split in splits:
-        store = split_store(split)
+        store = get_split(split).store()
         names = {record.image for record in records(split, subsets or None)}
         there = store.present(names)
         missing += len(names) - len(there)

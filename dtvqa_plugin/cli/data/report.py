@@ -7,7 +7,7 @@ from typing import Any
 
 from dtvqa_plugin.benchmark.release import ARCHIVE_NAME, REPO_ID
 from dtvqa_plugin.cli.output import say, say_json
-from dtvqa_plugin.data.splits.reading import PARTIAL_VARIABLE
+from dtvqa_plugin.data.splits import PARTIAL_VARIABLE
 from dtvqa_plugin.data.transfer.report import ImportReport
 
 _SHOWN_PROBLEMS = 3

@@ -10,14 +10,18 @@ from pathlib import Path
 
 from dtvqa_plugin.benchmark.image_paths import EscapingPathError, UnsafePathError, safe_components
 from dtvqa_plugin.benchmark.release import FILES, MAX_ANNOTATION_BYTES, AnnotationFile
-from dtvqa_plugin.data.archives.sources import MAX_IMAGE_BYTES, Member, MemberError
-from dtvqa_plugin.data.store.checksums import FOLDER as CHECKSUMS
-from dtvqa_plugin.data.store.checksums import Checks, parse_checks
-from dtvqa_plugin.data.store.store import IMAGES, MANIFEST, parse_manifest
+from dtvqa_plugin.data.archives.members import CHUNK, MAX_IMAGE_BYTES, Member, MemberError
+from dtvqa_plugin.data.store import (
+    CHECKSUMS,
+    IMAGES,
+    MANIFEST,
+    Checks,
+    parse_checks,
+    parse_manifest,
+)
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained
 
-_CHUNK = 1024 * 1024
 _BY_PATH = {file.path: file for file in FILES}
 
 
@@ -145,7 +149,7 @@ class TarSource:
         try:
             handle = self._tar.extractfile(info)
             assert handle is not None, "only regular files are members"
-            while left and (chunk := handle.read(min(_CHUNK, left))):
+            while left and (chunk := handle.read(min(CHUNK, left))):
                 left -= len(chunk)
                 yield chunk
         except (tarfile.TarError, OSError) as error:

@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import IO, cast
 
-from dtvqa_plugin.data.archives.sources import Member, MemberError, ZipSource
+from dtvqa_plugin.data.archives import Member, MemberError, ZipSource
 from dtvqa_plugin.data.hub.client import HubFile
 
 WORKERS = 8

@@ -1,8 +1,8 @@
-"""A question set of one's own, as ``dtvqa annotate export`` writes it: the split ``custom``.
+"""A question set made with ``dtvqa annotate``: the split ``custom``.
 
-``DTVQA_CUSTOM`` names its folder, or the name under which ``dtvqa data import`` took it into the
+``DTVQA_CUSTOM`` names its folder, or the name under which ``dtvqa data import`` copied it into the
 store. The folder has the published layout with one annotation file, ``test/DT_custom.json``, and
-``custom.json``, which titles the set. Its subsets are its own; it is never titled DT-VQA.
+``custom.json``, which titles the set. It has its own subsets, and is never titled DT-VQA.
 """
 
 from __future__ import annotations
@@ -10,24 +10,32 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from dtvqa_plugin.benchmark.annotations import Reading, Record, read_test
-from dtvqa_plugin.benchmark.release import CUSTOM_FILE
+from dtvqa_plugin.benchmark.records import Reading, Record
+from dtvqa_plugin.benchmark.release import BY_NAME, AnnotationFile
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.splits.base import Split
+from dtvqa_plugin.data.store import Store, read_test
 from dtvqa_plugin.errors import DataError
 
 CUSTOM_VARIABLE = "DTVQA_CUSTOM"
 CUSTOM_SPLIT = "custom"
+CUSTOM_FILE = AnnotationFile("DT_custom", "test", CUSTOM_SPLIT, None)
+"""The set's annotations, in the folder that ``DTVQA_CUSTOM`` names."""
 INFO_FILE = "custom.json"
 IMPORTED = "custom"
 """Folder of imported sets inside the store."""
 
 SET_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$"
-_RESERVED = {name.lower() for name in (*SUBSETS, *SAMPLE_SUBSETS)}
+_RESERVED = {
+    re.sub(r"[^a-z0-9]", "", name.lower()) for name in (*SUBSETS, *SAMPLE_SUBSETS, *BY_NAME)
+}
+"""Question ids begin with these names, so that no set may use them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,57 @@ class CustomSet:
     def signature(self) -> dict[str, object]:
         """Name and hash as plain JSON values, for results."""
         return {"name": self.name, "sha256": self.sha256, "as_exported": self.as_exported}
+
+
+class CustomSplit(Split):
+    """The set that ``DTVQA_CUSTOM`` names when it is first asked for; read once."""
+
+    name = CUSTOM_SPLIT
+    heading = "a set of one's own, not DT-VQA, its figures compare within the set alone"
+    caption = "Questions of one's own (not DT-VQA)"
+    signed_as = "DTVQA-CUSTOM"
+
+    @cached_property
+    def set(self) -> CustomSet:
+        """The set as it is now. Raises `DataError` where there is none."""
+        return read_custom()
+
+    @property
+    def files(self) -> tuple[AnnotationFile, ...]:
+        return (CUSTOM_FILE,)
+
+    @property
+    def subsets(self) -> tuple[str, ...]:
+        return self.set.subsets
+
+    @property
+    def id_prefixes(self) -> tuple[str, ...]:
+        return self.subsets if os.environ.get(CUSTOM_VARIABLE, "").strip() else ()
+
+    @property
+    def benchmark(self) -> str:
+        return self.set.title
+
+    def store(self, home: str | Path | None = None) -> Store:
+        return Store(self.set.folder)
+
+    def cure(self, subsets: Sequence[str] = ()) -> str:
+        return "run 'dtvqa annotate export' again, or set DTVQA_CUSTOM to a complete export"
+
+    def missing(self, store: Store, files: Sequence[AnnotationFile]) -> DataError:
+        names = ", ".join(file.path for file in files)
+        return DataError(f"{store.home}: {names} is missing; {self.cure()}")
+
+    def signature(self) -> dict[str, Any]:
+        return {"custom": self.set.signature()}
+
+    def revision(self, signature: Mapping[str, Any]) -> str | None:
+        """The set's name and the start of its hash."""
+        named = signature["custom"]
+        return f"{named['name']}@{named['sha256'][:16]}"
+
+    def title(self, revision: str | None) -> str:
+        return f"{revision}: {self.heading}"
 
 
 def taken_name(name: str) -> str | None:
@@ -87,20 +146,11 @@ def custom_folder() -> Path:
 def read_custom(folder: Path | None = None) -> CustomSet:
     """The set at ``folder`` (default: `custom_folder`). Raises `DataError` for a faulty one."""
     place = custom_folder() if folder is None else folder
-    return _described(place, read_test(place / CUSTOM_FILE.path))
+    return describe(place, read_test(place / CUSTOM_FILE.path))
 
 
-def custom_subsets() -> tuple[str, ...]:
-    """The set's own subsets, in the order of its file."""
-    return read_custom().subsets
-
-
-def custom_subsets_if_set() -> tuple[str, ...]:
-    """`custom_subsets` where ``DTVQA_CUSTOM`` is set, else none."""
-    return custom_subsets() if os.environ.get(CUSTOM_VARIABLE, "").strip() else ()
-
-
-def _described(folder: Path, reading: Reading[Record]) -> CustomSet:
+def describe(folder: Path, reading: Reading[Record]) -> CustomSet:
+    """The set whose annotations have been read already. Raises `DataError` for a faulty one."""
     path = folder / INFO_FILE
     try:
         info = json.loads(path.read_text(encoding="utf-8"))

@@ -15,9 +15,10 @@ from typing import TypeAlias
 
 from dtvqa_plugin.data.store.store import Store
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.utils.files import explained
+from dtvqa_plugin.utils.files import explained, read_regular
 
-FOLDER = "checksums"
+CHECKSUMS = "checksums"
+"""Folder of these files inside the store."""
 
 Checks: TypeAlias = dict[str, tuple[int, int]]
 """Size in bytes and CRC-32 by image (``SUBSET/SPLIT/FILE``)."""
@@ -34,7 +35,7 @@ def file_crc32(path: Path) -> int:
 
 def checks_path(store: Store, folder: str) -> Path:
     """Where the checksums of the images in ``SUBSET/SPLIT`` are."""
-    return store.home / FOLDER / f"{folder}.json"
+    return store.home / CHECKSUMS / f"{folder}.json"
 
 
 def read_checks(store: Store, images: Iterable[str]) -> Checks:
@@ -74,7 +75,7 @@ def _read(store: Store, folder: str) -> dict[str, tuple[int, int]]:
     path = checks_path(store, folder)
     with explained(path, "read"):
         try:
-            content = path.read_bytes()
+            content = read_regular(path)
         except FileNotFoundError:
             return {}
     return parse_checks(content, str(path))

@@ -10,81 +10,36 @@ Writers hold ``HOME/.lock``; readers take no lock, because every file appears co
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.benchmark.image_paths import UnsafePathError, image_key
 from dtvqa_plugin.benchmark.release import AnnotationFile
+from dtvqa_plugin.data.store.manifest import Manifest, dump_manifest, parse_manifest
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import HOME_VARIABLE, default_home
-from dtvqa_plugin.utils.files import explained, kind
+from dtvqa_plugin.utils.files import explained, kind, read_regular, whole_file
 from dtvqa_plugin.utils.text import now
 
 logger = logging.getLogger(__name__)
 
 LOCK_VARIABLE = "DTVQA_LOCK_TIMEOUT"
 DEFAULT_LOCK_TIMEOUT = 1800.0
-SCHEMA = 1
 
 IMAGES = "image"
 MANIFEST = "manifest.json"
 LOCK = ".lock"
 PARTIAL = ".partial"
-
-
-@dataclass(slots=True)
-class FileEntry:
-    """What the manifest says of one annotation file.
-
-    ``released`` is whether its bytes are the known released ones (``None``: no hash known).
-    ``records`` counts usable questions, ``problems`` unusable records or turns.
-    """
-
-    sha256: str
-    split: str
-    subset: str | None
-    source: str
-    revision: str | None
-    released: bool | None
-    records: int
-    problems: int
-    imported: str
-
-
-@dataclass(slots=True)
-class ImageEntry:
-    """What the manifest says of the images one split of one subset needs, at the last import."""
-
-    present: int
-    expected: int
-    source: str
-    revision: str | None
-    imported: str
-
-
-@dataclass(slots=True)
-class Manifest:
-    """Where the store's content came from. Keys: ``test/DTScene.json``; ``DTScene/test``."""
-
-    schema: int = SCHEMA
-    plugin_version: str = __version__
-    created: str = field(default_factory=now)
-    updated: str = field(default_factory=now)
-    files: dict[str, FileEntry] = field(default_factory=dict)
-    images: dict[str, ImageEntry] = field(default_factory=dict)
 
 
 class Store:
@@ -155,7 +110,7 @@ class Store:
         with explained(path, "read"):
             self.check_home()
             try:
-                content = path.read_bytes()
+                content = read_regular(path)
             except FileNotFoundError:
                 return Manifest()
         return parse_manifest(content, path)
@@ -231,13 +186,13 @@ class Store:
 
         ``check`` is given the finished file before it is moved into place.
         """
-        partial = self.home / PARTIAL / uuid.uuid4().hex
         with explained(target, "write"):
-            partial.parent.mkdir(parents=True, exist_ok=True)
+            scratch = self.home / PARTIAL
+            scratch.mkdir(parents=True, exist_ok=True)
             target.parent.mkdir(parents=True, exist_ok=True)
             if kind(target) == "folder":
                 raise DataError(f"{target}: a folder stands where a file is to be written")
-            try:
+            with whole_file(target, scratch=scratch) as partial:
                 with partial.open("xb") as handle:
                     yield handle
                     if sync:
@@ -245,9 +200,6 @@ class Store:
                         os.fsync(handle.fileno())
                 if check is not None:
                     check(partial)
-                partial.replace(target)
-            finally:
-                partial.unlink(missing_ok=True)
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write the manifest, stamped with this plugin's version and the time."""
@@ -269,54 +221,3 @@ def lock_timeout() -> float:
     if not 0 <= seconds < float("inf"):
         raise DataError(f"{LOCK_VARIABLE}={named!r} is not a number of seconds")
     return seconds
-
-
-def dump_manifest(manifest: Manifest) -> bytes:
-    """The manifest file's bytes."""
-    text = json.dumps(asdict(manifest), indent=2, ensure_ascii=False, sort_keys=True)
-    return text.encode() + b"\n"
-
-
-def parse_manifest(content: bytes, path: Path) -> Manifest:
-    """Read the manifest file's bytes. Raises `DataError`, with ``path`` for the file."""
-    cure = f"move it away and run 'dtvqa data import' again (images stay): {path}"
-    try:
-        raw: object = json.loads(content.decode())
-        if not isinstance(raw, dict) or not isinstance(raw.get("schema"), int):
-            raise ValueError("it has no schema number")
-        if raw["schema"] > SCHEMA:
-            raise DataError(
-                f"{path}: written by dtvqa-plugin {raw.get('plugin_version', '(unknown)')} in "
-                f"schema {raw['schema']}, this is {__version__} with schema {SCHEMA}; "
-                f"upgrade dtvqa-plugin or set {HOME_VARIABLE} to another folder"
-            )
-        return Manifest(
-            schema=SCHEMA,
-            plugin_version=str(raw["plugin_version"]),
-            created=str(raw["created"]),
-            updated=str(raw["updated"]),
-            files={key: FileEntry(**_known(FileEntry, e)) for key, e in raw["files"].items()},
-            images={key: ImageEntry(**_known(ImageEntry, e)) for key, e in raw["images"].items()},
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"the manifest is damaged ({error}); {cure}") from None
-
-
-_ENTRY_TYPES: dict[str, tuple[type, ...]] = {
-    "present": (int,),
-    "expected": (int,),
-    "records": (int,),
-    "problems": (int,),
-    "released": (bool, type(None)),
-    "revision": (str, type(None)),
-    "subset": (str, type(None)),
-}
-
-
-def _known(entry: type, raw: dict[str, Any]) -> dict[str, Any]:
-    """The fields ``entry`` has, each of its right type; fields of later versions are let pass."""
-    names = [f.name for f in fields(entry)]
-    for name in names:
-        if not isinstance(raw[name], _ENTRY_TYPES.get(name, (str,))):
-            raise ValueError(f"{name!r} is {raw[name]!a}")
-    return {name: raw[name] for name in names}

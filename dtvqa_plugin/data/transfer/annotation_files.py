@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.benchmark.annotations import Reading, parse_test, parse_train, read_bytes
-from dtvqa_plugin.benchmark.release import REPO_ID, AnnotationFile, split_subsets
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.benchmark.annotations import parse_file
+from dtvqa_plugin.benchmark.records import Reading
+from dtvqa_plugin.benchmark.release import REPO_ID, AnnotationFile
+from dtvqa_plugin.data.store import Store, read_bytes
 from dtvqa_plugin.errors import DataError
 
 
@@ -41,12 +42,7 @@ def parse_annotations(
 
     Raises `DataError` when they are not what the file is to hold, or hold no usable record.
     """
-    reading: Reading[Any]
-    if file.kind == "train":
-        reading = parse_train(content, path)
-    else:
-        names = split_subsets(file.split) if file.subset is None else (file.subset,)
-        reading = parse_test(content, path, subsets=names)
+    reading = parse_file(file, content, path)
     if not reading.records:
         first = f" (the first: {reading.problems[0]})" if reading.problems else ""
         raise DataError(

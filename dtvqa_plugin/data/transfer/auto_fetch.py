@@ -6,9 +6,8 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, check_subsets
-from dtvqa_plugin.data.splits.reading import cure, partial_allowed
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.splits import Split, partial_allowed
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.data.transfer.choice import Choice, holdings
 from dtvqa_plugin.data.transfer.fetch import fetch_release
 from dtvqa_plugin.errors import DataError
@@ -23,8 +22,8 @@ _given_up: set[Path] = set()
 
 
 def ensure(
-    split: str,
-    subsets: Sequence[str] | None = None,
+    split: Split,
+    subsets: Sequence[str],
     *,
     sources: Sequence[str] | None = None,
     home: str | Path | None = None,
@@ -35,21 +34,20 @@ def ensure(
 
     Where partial runs are allowed a fetch that fails is a warning; else it raises `DataError`.
     """
-    if split not in RELEASED_SPLITS or not auto_fetch():
+    if not split.released or not auto_fetch():
         return
-    names = check_subsets(split, subsets)
-    choice = Choice.of((split,), names, sources, images=images)
+    choice = Choice.of((split.name,), subsets, sources, images=images)
     store = Store(home)
     held = holdings(store, choice)
     if held.complete or store.home in _given_up or offline():
         return
     partial = partial_allowed() if allow_partial is None else allow_partial
-    logger.warning("%s: fetching what split %s lacks: %s", store.home, split, held.lack)
+    logger.warning("%s: fetching what split %s lacks: %s", store.home, split.name, held.lack)
     try:
         with progress_bar() as progress:
             report = fetch_release(
-                (split,),
-                names,
+                (split.name,),
+                subsets,
                 sources=sources,
                 images=images,
                 home=home,
@@ -60,8 +58,8 @@ def ensure(
     except DataError as error:
         if not partial:
             raise DataError(
-                f"{store.home}: {held.lack} of split {split} are missing and could not be fetched: "
-                f"{error}. Otherwise {cure(split, names)}"
+                f"{store.home}: {held.lack} of split {split.name} are missing and could not be "
+                f"fetched: {error}. Otherwise {split.cure(subsets)}"
             ) from None
         _given_up.add(store.home)
         logger.warning("not fetched, going on with what is there: %s", error)

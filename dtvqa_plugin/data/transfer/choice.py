@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dtvqa_plugin.benchmark.annotations import read_bytes
-from dtvqa_plugin.benchmark.release import (
-    RELEASED_SPLITS,
-    AnnotationFile,
-    check_split,
-    check_subsets,
-)
-from dtvqa_plugin.data.splits.reading import chosen_files, stored_file
-from dtvqa_plugin.data.store.checksums import file_crc32, read_checks
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.benchmark.release import AnnotationFile
+from dtvqa_plugin.data.splits import released_split, stored_file
+from dtvqa_plugin.data.store import Store, file_crc32, read_bytes, read_checks
 from dtvqa_plugin.data.transfer.annotation_files import Annotations, parse_annotations
 from dtvqa_plugin.utils.files import explained
 
@@ -55,9 +48,9 @@ class Choice:
         """
         files: list[ChosenFile] = []
         for split in dict.fromkeys(splits):
-            check_split(split, RELEASED_SPLITS)
-            names = check_subsets(split, None if subsets is None else tuple(subsets))
-            files += [ChosenFile(split, *chosen) for chosen in chosen_files(split, names, sources)]
+            found = released_split(split)
+            names = found.check_subsets(subsets)
+            files += [ChosenFile(split, *chosen) for chosen in found.choose(names, sources)]
         return cls(tuple(splits), tuple(files), images)
 
     def wanted(self, parts: Mapping[AnnotationFile, Annotations]) -> Wanted:

@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import IO, Any
 
 from dtvqa_plugin.benchmark.release import AnnotationFile
-from dtvqa_plugin.data.splits.reading import cure
-from dtvqa_plugin.data.store.checksums import FOLDER as CHECKSUMS
-from dtvqa_plugin.data.store.checksums import Checks, dump_checks, read_checks
-from dtvqa_plugin.data.store.store import (
+from dtvqa_plugin.data.splits import released_split
+from dtvqa_plugin.data.store import (
+    CHECKSUMS,
     IMAGES,
     MANIFEST,
+    Checks,
     FileEntry,
     ImageEntry,
     Manifest,
     Store,
+    dump_checks,
     dump_manifest,
+    read_checks,
 )
 from dtvqa_plugin.data.transfer.choice import Choice, holdings
 from dtvqa_plugin.errors import DataError
@@ -68,7 +70,8 @@ def export_archive(
     held = holdings(store, choice)
     if not held.complete:
         raise DataError(
-            f"{store.home}: {held.lack} are missing, nothing is exported; {cure(choice.splits[0])}"
+            f"{store.home}: {held.lack} are missing, nothing is exported; "
+            f"{released_split(choice.splits[0]).cure()}"
         )
     files = list({part.file.path: part.file for part in held.stored.values()}.values())
     images = sorted(choice.wanted(held.stored))

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dtvqa_plugin._version import __version__
-from dtvqa_plugin.benchmark.annotations import Record
-from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, REPO_ID, check_split, split_subsets
-from dtvqa_plugin.data.splits.reading import SplitReading, cure, read_split
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.benchmark.records import Record
+from dtvqa_plugin.benchmark.release import REPO_ID
+from dtvqa_plugin.data.splits import SplitReading, read_split, released_split
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained, whole_folder
 from dtvqa_plugin.utils.images import check_image
@@ -80,14 +80,14 @@ def _reading(
     sources: Sequence[str] | None,
     home: str | Path | None,
 ) -> SplitReading:
-    check_split(split, RELEASED_SPLITS)
+    released_split(split)
     reading = read_split(split, subsets, sources=sources, home=home)
     images = {record.image for record in reading.records}
     gone = len(images) - len(reading.store.present(images))
     if gone:
         raise DataError(
             f"{reading.store.image_root}: {gone} images of split {split} are missing; "
-            f"{cure(split, () if subsets is None else reading.subsets)}"
+            f"{reading.split.cure(() if subsets is None else reading.subsets)}"
         )
     if reading.problems:
         logger.warning(
@@ -114,7 +114,7 @@ def _write(
             shards = _sharded(chosen, reading.store, shard_bytes)
             names: list[str] = []
             for number, rows in enumerate(shards):
-                name = f"{subset}/{reading.split}-{number:05d}-of-{len(shards):05d}.parquet"
+                name = f"{subset}/{reading.split.name}-{number:05d}-of-{len(shards):05d}.parquet"
                 (folder / "data" / subset).mkdir(parents=True, exist_ok=True)
                 _write_shard(folder / "data" / name, rows, reading.store)
                 names.append(f"data/{name}")
@@ -122,7 +122,7 @@ def _write(
                 if progress is not None:
                     progress(done, total)
             if names:
-                parts.append(Part(subset, reading.split, len(chosen), tuple(names)))
+                parts.append(Part(subset, reading.split.name, len(chosen), tuple(names)))
     return parts
 
 
@@ -215,7 +215,7 @@ def _schema() -> pa.Schema:
 def _card(
     parts: Sequence[Part], readings: Sequence[SplitReading], sources: Sequence[str] | None
 ) -> str:
-    subsets = [name for r in readings for name in split_subsets(r.split)]
+    subsets = [name for r in readings for name in r.split.subsets]
     names = [n for n in dict.fromkeys(subsets) if any(part.subset == n for part in parts)]
     lines = ["---", "pretty_name: DT-VQA", "language:", "- en", "task_categories:"]
     lines += ["- visual-question-answering", "configs:"]

@@ -14,9 +14,9 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.annotations import raise_problems
+from dtvqa_plugin.benchmark.records import raise_problems
 from dtvqa_plugin.benchmark.release import ARCHIVE_NAME, AnnotationFile
-from dtvqa_plugin.data.archives.sources import MemberSource, ZipSource
+from dtvqa_plugin.data.archives import MemberSource, ZipSource
 from dtvqa_plugin.data.hub import (
     FetchError,
     Hub,
@@ -28,7 +28,7 @@ from dtvqa_plugin.data.hub import (
     download,
     secrets_unlogged,
 )
-from dtvqa_plugin.data.store.store import FileEntry, ImageEntry, Store
+from dtvqa_plugin.data.store import FileEntry, ImageEntry, Store
 from dtvqa_plugin.data.transfer.annotation_files import (
     Annotations,
     parse_annotations,

@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.annotations import raise_problems
-from dtvqa_plugin.benchmark.release import (
-    COMBINED_TEST,
-    RELEASED_SPLITS,
-    check_split,
-    split_subsets,
-)
-from dtvqa_plugin.data.archives.tar import TarSource
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.benchmark.records import raise_problems
+from dtvqa_plugin.benchmark.release import COMBINED_TEST
+from dtvqa_plugin.data.archives import TarSource
+from dtvqa_plugin.data.splits import released_split
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.data.transfer.annotation_files import parse_annotations, write_annotations
 from dtvqa_plugin.data.transfer.choice import Wanted
 from dtvqa_plugin.data.transfer.mover import Mover, offers
@@ -46,7 +42,7 @@ def import_archive(
     store.manifest()
     report = ImportReport(store.home)
     for split in splits or ():
-        check_split(split, RELEASED_SPLITS)
+        released_split(split)
     source = TarSource(Path(path).expanduser().absolute())
     try:
         wanted: Wanted = {}
@@ -55,7 +51,8 @@ def import_archive(
                 continue
             path = source.path / file.path
             part = parse_annotations(file, content, path, origin=source.label)
-            names = [n for n in split_subsets(part.file.split) if not subsets or n in subsets]
+            there = released_split(part.file.split).subsets
+            names = [name for name in there if not subsets or name in subsets]
             if strict:
                 raise_problems(Path(part.origin), part.reading.problems)
             report.files.append(part)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.annotations import raise_problems, read_test
-from dtvqa_plugin.benchmark.release import CUSTOM_FILE
-from dtvqa_plugin.data.splits.custom import IMPORTED, INFO_FILE, CustomSet, read_custom
-from dtvqa_plugin.data.store.store import PARTIAL, Store
+from dtvqa_plugin.benchmark.records import raise_problems
+from dtvqa_plugin.data.splits import INFO_FILE, CustomSet
+from dtvqa_plugin.data.splits.custom import CUSTOM_FILE, IMPORTED, read_custom
+from dtvqa_plugin.data.store import PARTIAL, Store, read_test
 from dtvqa_plugin.utils.files import explained, whole_folder
 from dtvqa_plugin.utils.images import check_image
 

@@ -8,19 +8,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.annotations import raise_problems, read_bytes
+from dtvqa_plugin.benchmark.records import raise_problems
 from dtvqa_plugin.benchmark.release import (
     ARCHIVE_NAME,
     COMBINED_TEST,
-    RELEASED_SPLITS,
+    TEST_FILES,
     AnnotationFile,
-    check_split,
-    check_subsets,
-    split_files,
-    split_subsets,
 )
-from dtvqa_plugin.data.archives.sources import FolderSource, MemberSource, ZipSource
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.archives import FolderSource, MemberSource, ZipSource
+from dtvqa_plugin.data.splits import released_split
+from dtvqa_plugin.data.store import Store, read_bytes
 from dtvqa_plugin.data.transfer.annotation_files import (
     Annotations,
     parse_annotations,
@@ -112,10 +109,9 @@ def _choose(
     chosen: dict[str, list[Annotations]] = {}
     folder = root if root.is_dir() else root.parent
     for split in dict.fromkeys(splits):
-        check_split(split, RELEASED_SPLITS)
         names = _subsets_of(split, splits, subsets)
         found: dict[str, Annotations] = {}
-        for file in split_files(split):
+        for file in released_split(split).files:
             if file.subset not in names:
                 continue
             part = _annotations(folder, file, store, found)
@@ -145,26 +141,26 @@ def _subsets_of(
     split: str, splits: Sequence[str], subsets: Sequence[str] | None
 ) -> tuple[str, ...]:
     """The chosen subsets that ``split`` has; one that none of ``splits`` has is an error."""
+    chosen = released_split(split)
     if subsets is None or len(set(splits)) == 1:
-        return check_subsets(split, subsets)
-    there = {name: [s for s in splits if name in split_subsets(s)] for name in subsets}
+        return chosen.check_subsets(subsets)
+    there = {name: [s for s in splits if name in released_split(s).subsets] for name in subsets}
     for name, having in there.items():
         if not having:
-            check_subsets(split, [name])  # raises, naming what there is
-    return tuple(name for name in split_subsets(split) if name in there)
+            chosen.check_subsets([name])  # raises, naming what there is
+    return tuple(name for name in chosen.subsets if name in there)
 
 
 def _annotations(
     folder: Path, file: AnnotationFile, store: Store, found: dict[str, Annotations]
 ) -> Annotations | None:
-    candidates = [file] if file.split != "test" else [file, COMBINED_TEST]
-    for candidate in candidates:
+    for candidate in file.candidates:
         if candidate.path in found:
             return found[candidate.path]
         path = _locate(folder, candidate)
         if path is not None:
             return _read(candidate, path, fresh=True)
-    for candidate in candidates:
+    for candidate in file.candidates:
         if store.has_annotations(candidate):
             return _read(candidate, store.annotation_path(candidate), fresh=False)
     return None
@@ -172,7 +168,7 @@ def _annotations(
 
 def _check_agrees(part: Annotations, store: Store) -> None:
     """Refuse a DT_test.json whose records a subset file already in the store would overrule."""
-    for file in split_files("test"):
+    for file in TEST_FILES:
         if not store.has_annotations(file):
             continue
         path = store.annotation_path(file)

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from dtvqa_plugin.data.archives.sources import Member, MemberError, MemberSource
-from dtvqa_plugin.data.store.checksums import Checks, file_crc32, record_checks
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.archives import Member, MemberError, MemberSource
+from dtvqa_plugin.data.store import Checks, Store, file_crc32, record_checks
 from dtvqa_plugin.data.transfer.choice import Wanted
 from dtvqa_plugin.data.transfer.report import ImageCount, ImportReport
 from dtvqa_plugin.errors import DataError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from dtvqa_plugin.benchmark.annotations import Problem
+from dtvqa_plugin.benchmark.records import Problem
 from dtvqa_plugin.benchmark.release import AnnotationFile
-from dtvqa_plugin.data.store.store import FileEntry, ImageEntry, Store
+from dtvqa_plugin.data.store import FileEntry, ImageEntry, Store
 from dtvqa_plugin.data.transfer.annotation_files import Annotations
 from dtvqa_plugin.data.transfer.choice import Wanted
 from dtvqa_plugin.utils.text import now

@@ -80,7 +80,7 @@ def table(split: str, subset: str) -> str:
 def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
     """Return what goes into results.json beside the scores: data, coverage, prompt, versions."""
     from dtvqa_plugin.data import data_signature
-    from dtvqa_plugin.data.splits.reading import benchmark_title
+    from dtvqa_plugin.data.splits import benchmark_title
     from dtvqa_plugin.metrics import DEFAULT_TAU
 
     condition = "none" if prompt == "blind" else prompt

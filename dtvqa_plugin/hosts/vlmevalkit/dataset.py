@@ -21,7 +21,7 @@ from vlmeval.dataset.image_base import ImageBaseDataset
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.data import data_signature, load_split, read_split
-from dtvqa_plugin.data.splits.reading import benchmark_title
+from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
     OVERALL,

@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from dtvqa_plugin.data.store.store import Store
+from dtvqa_plugin.data.store import Store
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.images import load_rgb, open_image
 

@@ -1,23 +1,20 @@
-"""Where images come from: a folder tree or a zip archive, behind one small interface.
+"""Images in a zip archive, on this machine or behind a file object.
 
-`MemberSource` is all that importing knows. `ZipSource` works on any seekable binary file, so an
-archive that is not on this machine needs only a file object that fetches the ranges it is asked
-for (`Member.offset` and `Member.packed` tell which, ahead of time).
+`ZipSource` works on any seekable binary file, so an archive that is not on this machine needs only
+a file object that fetches the ranges it is asked for (`Member.offset` and `Member.packed` tell
+which, ahead of time).
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
-import os
 import re
 import stat
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from dtvqa_plugin.benchmark.image_paths import (
     EscapingPathError,
@@ -26,136 +23,15 @@ from dtvqa_plugin.benchmark.image_paths import (
     safe_components,
 )
 from dtvqa_plugin.benchmark.release import REPO_ID
+from dtvqa_plugin.data.archives.members import (
+    CHUNK,
+    MAX_IMAGE_BYTES,
+    Member,
+    MemberError,
+    ambiguous,
+    too_big,
+)
 from dtvqa_plugin.errors import DataError
-
-logger = logging.getLogger(__name__)
-
-MAX_IMAGE_BYTES = 256 * 1024 * 1024
-"""Most bytes one image file may hold; what claims or yields more is taken for a bomb."""
-
-_CHUNK = 1024 * 1024
-_DEPTH = 5
-
-
-class MemberError(DataError):
-    """One image cannot be had from its source; the others may be sound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One image in a source.
-
-    ``image`` is its place in the store (``SUBSET/SPLIT/FILE``), ``name`` the source's own name
-    for it, ``size`` its bytes when unpacked. ``crc32`` is ``None`` where it is not known without
-    reading. ``offset`` and ``packed`` are where its local header starts in an archive and the
-    bytes of its compressed data (0 and ``size`` outside one).
-    """
-
-    image: str
-    name: str
-    size: int
-    crc32: int | None = None
-    offset: int = 0
-    packed: int = 0
-
-
-class MemberSource(Protocol):
-    """Images by name. ``label`` names the source in messages and in the manifest."""
-
-    @property
-    def label(self) -> str: ...
-
-    def find(self, wanted: Collection[str]) -> dict[str, Member]:
-        """The wanted images that are here, by image; reads no image.
-
-        Raises `DataError` when the source as a whole cannot be trusted: unsafe member names,
-        two members for one image, members that no reader here can unpack.
-        """
-        ...
-
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
-        """Each member with its content in chunks, in any order; take all chunks before the next.
-
-        A list holds all of a content that has been checked, and may be taken later. Taking chunks
-        from anything else raises `MemberError` for a member that is damaged or not as declared.
-        """
-        ...
-
-    def close(self) -> None: ...
-
-
-# --- folders -------------------------------------------------------------------------------------
-
-
-class FolderSource:
-    """Images in a folder tree: any ``.../SUBSET/SPLIT/FILE`` up to five folders down.
-
-    Symbolic links are followed (a hub snapshot is made of them).
-    """
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    @property
-    def label(self) -> str:
-        return str(self.root)
-
-    def find(self, wanted: Collection[str]) -> dict[str, Member]:
-        places = {image.rpartition("/")[0] for image in wanted}
-        found: dict[str, Path] = {}
-        for folder in _folders(self.root, places):
-            prefix = "/".join(folder.parts[-2:])
-            for path in sorted(folder.iterdir()):
-                image = f"{prefix}/{path.name}"
-                if image not in wanted or not path.is_file():
-                    continue
-                if image in found and not found[image].samefile(path):
-                    raise DataError(_ambiguous(self.label, image, str(found[image]), str(path)))
-                found.setdefault(image, path)
-        sizes = {image: path.stat().st_size for image, path in found.items()}
-        return {i: Member(i, str(path), sizes[i], packed=sizes[i]) for i, path in found.items()}
-
-    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
-        for member in members:
-            yield member, self._chunks(member)
-
-    def _chunks(self, member: Member) -> Iterator[bytes]:
-        if member.size > MAX_IMAGE_BYTES:
-            raise MemberError(_too_big(member.name, member.size))
-        taken = 0
-        try:
-            with Path(member.name).open("rb") as handle:
-                while chunk := handle.read(_CHUNK):
-                    taken += len(chunk)
-                    yield chunk
-        except OSError as error:
-            raise MemberError(
-                f"{member.name}: cannot be read: {error.strerror or error}"
-            ) from error
-        if taken != member.size:
-            raise MemberError(f"{member.name}: changed while it was read; import again")
-
-    def close(self) -> None:
-        return None
-
-
-def _folders(root: Path, places: set[str]) -> list[Path]:
-    """Folders under ``root`` whose last two names are one of ``places``, each real one once."""
-    found: dict[Path, Path] = {}
-    for top, folders, _ in os.walk(root, followlinks=True, onerror=_cannot_list):
-        here = Path(top)
-        depth = len(here.relative_to(root).parts)
-        if "/".join(here.parts[-2:]) in places:
-            found.setdefault(here.resolve(), here)
-        folders[:] = [] if depth >= _DEPTH else sorted(n for n in folders if n[0] != ".")
-    return list(found.values())
-
-
-def _cannot_list(error: OSError) -> None:
-    logger.warning("%s: cannot be listed (%s); images in it are not seen", error.filename, error)
-
-
-# --- zip archives --------------------------------------------------------------------------------
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
@@ -195,7 +71,7 @@ class ZipSource:
                     continue
                 if image in self._infos:
                     other = self._infos[image].filename
-                    raise DataError(_ambiguous(self._label, image, other, info.filename))
+                    raise DataError(ambiguous(self._label, image, other, info.filename))
                 self._check_readable(info)
                 self._infos[image] = info
         return {image: _zip_member(image, info) for image, info in self._infos.items()}
@@ -224,7 +100,7 @@ class ZipSource:
                 "unpack the archive and import the folder"
             )
         if info.file_size > MAX_IMAGE_BYTES:
-            raise DataError(_too_big(name, info.file_size))
+            raise DataError(too_big(name, info.file_size))
 
     def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
         for member in sorted(members, key=lambda member: member.offset):
@@ -235,7 +111,7 @@ class ZipSource:
         taken = 0
         try:
             with self._zip.open(self._infos[member.image]) as handle:
-                while chunk := handle.read(_CHUNK):
+                while chunk := handle.read(CHUNK):
                     taken += len(chunk)
                     if taken > member.size:
                         break
@@ -284,23 +160,6 @@ def _images_named(info: zipfile.ZipInfo) -> set[str]:
         except UnsafePathError:
             continue
     return images
-
-
-# --- messages ------------------------------------------------------------------------------------
-
-
-def _ambiguous(label: str, image: str, first: str, second: str) -> str:
-    return (
-        f"{label}: two members match the image {image}: {first!a} and {second!a}; "
-        "remove the wrong one"
-    )
-
-
-def _too_big(name: str, size: int) -> str:
-    return (
-        f"{name} is {size} bytes by its own account, over the limit of "
-        f"{MAX_IMAGE_BYTES // (1024 * 1024)} MiB for an image; refused as a decompression bomb"
-    )
 
 
 def _no_zip(file: Path | IO[bytes], label: str, error: Exception) -> str:

@@ -1,0 +1,90 @@
+"""Images in a folder tree."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from dtvqa_plugin.data.archives.members import (
+    CHUNK,
+    MAX_IMAGE_BYTES,
+    Member,
+    MemberError,
+    ambiguous,
+    too_big,
+)
+from dtvqa_plugin.errors import DataError
+
+logger = logging.getLogger(__name__)
+
+_DEPTH = 5
+
+
+class FolderSource:
+    """Images in a folder tree: any ``.../SUBSET/SPLIT/FILE`` up to five folders down.
+
+    Symbolic links are followed (a hub snapshot is made of them).
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def label(self) -> str:
+        return str(self.root)
+
+    def find(self, wanted: Collection[str]) -> dict[str, Member]:
+        places = {image.rpartition("/")[0] for image in wanted}
+        found: dict[str, Path] = {}
+        for folder in _folders(self.root, places):
+            prefix = "/".join(folder.parts[-2:])
+            for path in sorted(folder.iterdir()):
+                image = f"{prefix}/{path.name}"
+                if image not in wanted or not path.is_file():
+                    continue
+                if image in found and not found[image].samefile(path):
+                    raise DataError(ambiguous(self.label, image, str(found[image]), str(path)))
+                found.setdefault(image, path)
+        sizes = {image: path.stat().st_size for image, path in found.items()}
+        return {i: Member(i, str(path), sizes[i], packed=sizes[i]) for i, path in found.items()}
+
+    def read(self, members: Iterable[Member]) -> Iterator[tuple[Member, Iterable[bytes]]]:
+        for member in members:
+            yield member, self._chunks(member)
+
+    def _chunks(self, member: Member) -> Iterator[bytes]:
+        if member.size > MAX_IMAGE_BYTES:
+            raise MemberError(too_big(member.name, member.size))
+        taken = 0
+        try:
+            with Path(member.name).open("rb") as handle:
+                while chunk := handle.read(CHUNK):
+                    taken += len(chunk)
+                    yield chunk
+        except OSError as error:
+            raise MemberError(
+                f"{member.name}: cannot be read: {error.strerror or error}"
+            ) from error
+        if taken != member.size:
+            raise MemberError(f"{member.name}: changed while it was read; import again")
+
+    def close(self) -> None:
+        return None
+
+
+def _folders(root: Path, places: set[str]) -> list[Path]:
+    """Folders under ``root`` whose last two names are one of ``places``, each real one once."""
+    found: dict[Path, Path] = {}
+    for top, folders, _ in os.walk(root, followlinks=True, onerror=_cannot_list):
+        here = Path(top)
+        depth = len(here.relative_to(root).parts)
+        if "/".join(here.parts[-2:]) in places:
+            found.setdefault(here.resolve(), here)
+        folders[:] = [] if depth >= _DEPTH else sorted(n for n in folders if n[0] != ".")
+    return list(found.values())
+
+
+def _cannot_list(error: OSError) -> None:
+    logger.warning("%s: cannot be listed (%s); images in it are not seen", error.filename, error)

@@ -1,0 +1,85 @@
+"""What data a result was made with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin.benchmark.records import Record
+from dtvqa_plugin.data.splits.coverage import split_coverage
+from dtvqa_plugin.data.splits.reading import SplitReading, read_split
+from dtvqa_plugin.data.splits.registry import get_split
+
+
+def benchmark_title(split: str) -> str:
+    """What results of this split are results of: only the released data are titled DT-VQA."""
+    return get_split(split).benchmark
+
+
+def annotation_sha(
+    split: str = "test",
+    subset: str | Iterable[str] | None = None,
+    *,
+    sources: Sequence[str] | None = None,
+    home: str | Path | None = None,
+) -> dict[str, str]:
+    """SHA-256 (hex) of each annotation file that the split is read from, by path in the layout."""
+    reading = read_split(split, subset, sources=sources, home=home)
+    return {path: found.sha256 for path, found in reading.readings.items()}
+
+
+def data_signature(
+    split: str = "test",
+    subset: str | Iterable[str] | None = None,
+    *,
+    sources: Sequence[str] | None = None,
+    home: str | Path | None = None,
+) -> dict[str, Any]:
+    """What data a result was made with, as plain JSON values.
+
+    ``files``: SHA-256, revision and ``released`` (bytes equal to the known released ones;
+    ``None``: no hash known) of each file; ``records_sha256`` over the questions and answers
+    themselves, the same whichever files they came in; ``images_sha256`` over the name and size
+    of each image present; ``coverage``: "146 of 300" by subset and overall. For the split
+    ``custom`` also ``custom``: the set's name and hash.
+    """
+    reading = read_split(split, subset, sources=sources, home=home)
+    manifest = reading.store.manifest()
+    files: dict[str, dict[str, Any]] = {}
+    for path, found in reading.readings.items():
+        known = reading.files[path].sha256
+        entry = manifest.files.get(path)
+        files[path] = {
+            "sha256": found.sha256,
+            "released": None if known is None else known == found.sha256,
+            "revision": entry.revision if entry and entry.sha256 == found.sha256 else None,
+        }
+    return {
+        **reading.split.signature(),
+        "split": reading.split.name,
+        "subsets": list(reading.subsets),
+        "questions": len(reading.records),
+        "files": files,
+        "records_sha256": _records_sha(reading.records),
+        "images_sha256": _images_sha(reading),
+        "coverage": {name: str(part) for name, part in split_coverage(reading).items()},
+    }
+
+
+def _records_sha(chosen: Iterable[Record]) -> str:
+    digest = hashlib.sha256()
+    for record in chosen:
+        row = [record.question_id, record.image, record.question, *record.answers]
+        digest.update(json.dumps(row).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _images_sha(reading: SplitReading) -> str:
+    digest = hashlib.sha256()
+    for image in sorted(reading.store.present({record.image for record in reading.records})):
+        size = reading.store.image_path(image).stat().st_size
+        digest.update(json.dumps([image, size]).encode() + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,59 @@
+"""Annotation files on this machine; only regular files are opened, up to a size limit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin.benchmark.annotations import parse_file, parse_test, parse_train
+from dtvqa_plugin.benchmark.records import Reading, Record, TrainRecord
+from dtvqa_plugin.benchmark.release import MAX_ANNOTATION_BYTES, AnnotationFile
+from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import TooLargeError, read_regular
+
+
+def read_test(
+    path: str | Path, *, strict: bool = False, subsets: Collection[str] | None = None
+) -> Reading[Record]:
+    """Read a file in the test format.
+
+    ``subsets`` limits which ``dataset_name`` values are known; others become problems. Raises
+    `DataError` when the file is missing or not such a list, and under ``strict`` when any record
+    is unusable (naming the first and the count).
+    """
+    path = Path(path)
+    return parse_test(read_bytes(path), path, strict=strict, subsets=subsets)
+
+
+def read_train(path: str | Path, *, strict: bool = False) -> Reading[TrainRecord]:
+    """Read a file in the multi-turn training format: one `TrainRecord` a user/assistant pair.
+
+    A faulty turn costs that turn, a faulty record all of it. Raises as `read_test` does.
+    """
+    path = Path(path)
+    return parse_train(read_bytes(path), path, strict=strict)
+
+
+def read_file(file: AnnotationFile, path: Path) -> Reading[Any]:
+    """Read one of the known annotation files. Raises `DataError` as `read_test` does."""
+    return parse_file(file, read_bytes(path), path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of an annotation file; raises one `DataError` where they cannot be had.
+
+    Only a regular file is read, and only up to `MAX_ANNOTATION_BYTES`.
+    """
+    try:
+        return read_regular(path, MAX_ANNOTATION_BYTES)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such annotation file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: a folder stands where an annotation file is expected") from None
+    except TooLargeError as error:
+        raise DataError(
+            f"{path}: {error.strerror} for an annotation file; is it the right file?"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
