@@ -7,16 +7,20 @@ outputs are like. None of them changes a score.
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from dtvqa_plugin.analysis.hedging import Stance, stance
+from dtvqa_plugin.analysis.refusals import is_refusal
+from dtvqa_plugin.analysis.repeated import FrequentOutput, frequent_outputs
 from dtvqa_plugin.data import Record
+from dtvqa_plugin.metrics import suspected_reasoning
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.text import counted
 
 BOUNDS = (1.5, 4.0, 16.0)
 """Length of the output over that of the matched answer: the edges of the verbosity bins."""
@@ -25,6 +29,9 @@ VERBOSE_SHARE = 0.1
 """A warning is due when a larger share of hits comes from outputs beyond the last bound."""
 
 _AROUND = 20
+
+SUSPECTED = "unremoved thought"
+"""Name of the finding whose outputs hold reasoning that was not removed."""
 
 MAX_PHRASE_WORDS = 10
 MAX_PHRASE_LENGTH = 80
@@ -101,18 +108,45 @@ class BoundaryHit:
 
 
 @dataclass(frozen=True, slots=True)
+class DoubtfulHit:
+    """An Acc hit that the output takes back: ``shown`` is the output around the answer."""
+
+    question_id: str
+    answer: str
+    stance: Stance
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
-    """All audits of one run. ``boundary_hits`` has one entry for each question of ``boundary``."""
+    """All audits of one run.
+
+    ``boundary_hits`` has one entry for each question of ``boundary``, ``doubtful_hits`` one for
+    each hedged or negated hit; ``frequent`` are the outputs that the run gives most often.
+    """
 
     verbosity: Verbosity
     boundary: Finding
     boundary_hits: tuple[BoundaryHit, ...]
     findings: tuple[Finding, ...]
+    doubtful_hits: tuple[DoubtfulHit, ...] = ()
+    frequent: tuple[FrequentOutput, ...] = ()
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
         """The boundary audit and the counts, in the order in which they are shown."""
         return (self.boundary, *self.findings)
+
+    def warnings(self) -> list[str]:
+        """Sentences that belong under a table, besides that of ``verbosity``."""
+        found = [item.warning() for item in self.frequent if item.warn]
+        suspected = next(item for item in self.findings if item.name == SUSPECTED)
+        if suspected.count:
+            found.append(
+                f"{counted(suspected.count, 'output')} may hold thoughts that were not removed; "
+                "Acc credits answers that they mention"
+            )
+        return found
 
 
 def audit(run: Run) -> Audit:
@@ -125,18 +159,43 @@ def audit(run: Run) -> Audit:
         len(hits),
         tuple(hit.question_id for hit in inside),
     )
-    return Audit(verbosity(run.answers), boundary, inside, tuple(_findings(run)))
+    doubtful = tuple(_doubtful_hits(run))
+    findings = (*_stance_findings(doubtful, len(hits)), *_findings(run))
+    frequent = frequent_outputs(run.answers)
+    return Audit(verbosity(run.answers), boundary, inside, findings, doubtful, frequent)
+
+
+def _doubtful_hits(run: Run) -> Iterator[DoubtfulHit]:
+    for record, answer in zip(run.records, run.answers, strict=True):
+        if answer.acc > 0 and answer.matched_answer and not answer.exact_match:
+            found = stance(answer.text, answer.matched_answer, record.question)
+            if found != "plain":
+                shown = _shown_around(answer)
+                yield DoubtfulHit(answer.question_id, answer.matched_answer, found, shown)
+
+
+def _stance_findings(doubtful: Sequence[DoubtfulHit], hits: int) -> Iterator[Finding]:
+    meanings: dict[Stance, str] = {
+        "hedged": "Acc hits offered beside another answer, or as unsure (heuristic)",
+        "negated": "Acc hits that the output denies, such as 'not 12g' (heuristic)",
+    }
+    for name, meaning in meanings.items():
+        ids = tuple(hit.question_id for hit in doubtful if hit.stance == name)
+        yield Finding(f"{name} hit", meaning, hits, ids)
 
 
 def _boundary_hit(answer: ScoredAnswer) -> BoundaryHit:
+    return BoundaryHit(answer.question_id, answer.matched_answer or "", _shown_around(answer))
+
+
+def _shown_around(answer: ScoredAnswer) -> str:
     """The output around its matched answer, lower-cased as both are when compared."""
     matched, text = answer.matched_answer or "", answer.text.lower()
     start = text.find(matched.lower())
     if start < 0:  # beyond the part of the text that is kept
-        return BoundaryHit(answer.question_id, matched, "")
+        return ""
     first, last = max(0, start - _AROUND), start + len(matched) + _AROUND
-    shown = ("…" if first else "") + text[first:last] + ("…" if last < answer.length else "")
-    return BoundaryHit(answer.question_id, matched, shown)
+    return ("…" if first else "") + text[first:last] + ("…" if last < answer.length else "")
 
 
 # --- verbosity --------------------------------------------------------------------------------
@@ -172,18 +231,6 @@ def _bin(
 
 
 # --- counts -----------------------------------------------------------------------------------
-
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'|’)?m|i am) (?:sorry|unable|not able)\b"
-    r"|\b(?:i|we) (?:cannot|can(?:'|’)t|can not|could not|couldn(?:'|’)t) "
-    r"(?:\w+ )?(?:answer|assist|help|see|read|view|determine|provide|identify|find|make out)"
-    r"|\bas an ai\b|\bunanswerable\b"
-    r"|\bnot (?:possible|able) to (?:answer|determine|read|tell)"
-    r"|\b(?:image|picture|text) (?:is|does) (?:too blurry|not legible|illegible|not (?:show|contain"
-    r"|provide|include))"
-    r"|抱歉|无法(?:回答|确定|识别|提供|看清|辨认)|不能(?:回答|确定)|看不清|作为(?:一个)?(?:ai|人工智能)",
-    re.IGNORECASE,
-)
 
 _SCRIPTS = (
     ("CJK", "Han"),
@@ -234,8 +281,13 @@ def _findings(run: Run) -> list[Finding]:
         ),
         count(
             "refusal",
-            "the model says that it cannot or will not answer",
+            "the model says that it cannot or will not answer, and nothing was hit (heuristic)",
             lambda record, answer: is_refusal(answer.text) and answer.acc == 0,
+        ),
+        count(
+            SUSPECTED,
+            "reads like a thought whose marks are not known, and is scored (heuristic)",
+            lambda record, answer: suspected_reasoning(answer.text) is not None,
         ),
         state("empty", "the model said nothing", lambda answer: answer.empty),
         state(
@@ -254,11 +306,6 @@ def is_phrase(text: str, length: int) -> bool:
         and len(text.split()) <= MAX_PHRASE_WORDS
         and len(text.splitlines()) <= 1
     )
-
-
-def is_refusal(text: str) -> bool:
-    """Whether an output reads like a refusal, in English or Chinese (a heuristic)."""
-    return _REFUSAL.search(text) is not None
 
 
 def main_script(text: str) -> str | None:

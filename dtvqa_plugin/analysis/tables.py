@@ -104,6 +104,7 @@ class ResultTable:
             warning = found.verbosity.warning()
             if warning:
                 notes.append(f"{VERBOSE_MARK} {_who(row)}: {warning}.")
+            notes += [f"{_who(row)}: {line}." for line in found.warnings()]
         for row, said in zip(self.run_rows, self.remarks, strict=True):
             notes += [f"{_who(row)}: {remark}." for remark in said]
         notes += [f"{row.name}: published, {row.source}." for row in self.rows if row.source]

@@ -10,12 +10,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dtvqa_plugin.analysis.audits import Audit, LeakagePart, VerbosityBin
+from dtvqa_plugin.analysis.audits import LeakagePart
 from dtvqa_plugin.analysis.bootstrap import Interval
 from dtvqa_plugin.analysis.comparison import Comparison, PartDifference
 from dtvqa_plugin.analysis.power import Detectable
 from dtvqa_plugin.analysis.tables import ResultTable, Row
 from dtvqa_plugin.metrics.names import HEADINGS, METRICS
+from dtvqa_plugin.report.audit_cells import (
+    FINDING_HEADER,
+    VERBOSITY_HEADER,
+    finding_cells,
+    hit_lists,
+    verbosity_cells,
+)
 from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.text import counted, plain
@@ -91,51 +98,12 @@ def _markdown(table: ResultTable, audits: bool) -> str:
                 [name, count, escape_markdown(why)] for name, count, why in finding_cells(found)
             ]
             text += markdown_table(FINDING_HEADER, cells)
+            for title, lines in hit_lists(found):
+                text += f"\n{title}:\n\n" + "".join(f"- {escape_markdown(x)}\n" for x in lines)
     return text
 
 
-# --- audits and comparisons as cells ----------------------------------------------------------
-
-FINDING_HEADER = ("Found", "Outputs", "Meaning")
-VERBOSITY_HEADER = ("Output / answer length", "Acc hits", "Share", "Acc up to", "AccANLS up to")
-
-
-def bin_label(item: VerbosityBin) -> str:
-    """``up to 1.5x``, ``1.5x to 4x``, ``over 16x``."""
-    if item.up_to is None:
-        return f"over {item.above:g}x"
-    return f"up to {item.up_to:g}x" if item.above == 0 else f"{item.above:g}x to {item.up_to:g}x"
-
-
-def verbosity_cells(found: Audit) -> list[list[str]]:
-    """Rows of the verbosity table; the score columns are times 100."""
-    return [
-        [
-            bin_label(item),
-            str(item.hits),
-            f"{item.share:.1%}",
-            f"{item.acc_up_to * 100:.1f}",
-            f"{item.accanls_up_to * 100:.1f}",
-        ]
-        for item in found.verbosity.bins
-    ]
-
-
-def finding_cells(found: Audit) -> list[list[str]]:
-    """Rows (name, count of total, meaning) of the counts."""
-    return [[item.name, f"{item.count} of {item.of}", item.meaning] for item in found.all_findings]
-
-
-MOST_BOUNDARY_LINES = 10
-
-
-def boundary_lines(found: Audit) -> list[str]:
-    """The first hits inside longer words, one line each, and how many more there are."""
-    hits = found.boundary_hits
-    lines = [f"{hit.question_id}: {hit.answer!r} in {hit.shown!r}" for hit in hits]
-    more = len(hits) - MOST_BOUNDARY_LINES
-    return lines[:MOST_BOUNDARY_LINES] + [f"and {more} more (JSON lists all)"] * (more > 0)
-
+# --- comparisons as cells ---------------------------------------------------------------------
 
 DIFFERENCE_HEADER = ("Part", "n", "Images", "A", "B", "A - B", "p", "p (Holm)")
 
@@ -412,6 +380,9 @@ def _table_document(table: ResultTable) -> dict[str, Any]:
                     "warning": found.verbosity.warning(),
                 },
                 "findings": [{**asdict(item), "count": item.count} for item in found.all_findings],
+                "boundary_hits": [asdict(hit) for hit in found.boundary_hits],
+                "doubtful_hits": [asdict(hit) for hit in found.doubtful_hits],
+                "frequent_outputs": [asdict(item) for item in found.frequent],
             }
             for row, found in zip(table.run_rows, table.audits, strict=True)
         ],

@@ -14,23 +14,25 @@ from dtvqa_plugin.analysis.comparison import Comparison
 from dtvqa_plugin.analysis.power import Detectable
 from dtvqa_plugin.analysis.tables import ResultTable, Row
 from dtvqa_plugin.metrics.names import HEADINGS, METRICS
+from dtvqa_plugin.report.audit_cells import (
+    FINDING_HEADER,
+    VERBOSITY_HEADER,
+    finding_cells,
+    hit_lists,
+    verbosity_cells,
+)
 from dtvqa_plugin.report.rendering import (
     DIFFERENCE_HEADER,
-    FINDING_HEADER,
     LEAKAGE_HEADER,
     NO_FIGURE,
     POWER_HEADER,
-    VERBOSITY_HEADER,
-    boundary_lines,
     bounds,
     comparison_notes,
     difference_cells,
     figure,
-    finding_cells,
     leakage_cells,
     part_heading,
     power_cells,
-    verbosity_cells,
     with_bounds,
 )
 from dtvqa_plugin.runs.design import OVERALL
@@ -93,8 +95,10 @@ def print_audit(console: Console, title: str, found: Audit) -> None:
     """The verbosity table and the counts of one run."""
     console.print(_table(VERBOSITY_HEADER, verbosity_cells(found), 1, title))
     console.print(_table(FINDING_HEADER, finding_cells(found), 3))
-    for line in boundary_lines(found):
-        console.print(_plain(f"  {line}"))
+    for heading, lines in hit_lists(found):
+        console.print(_plain(f"{heading}:"))
+        for line in lines:
+            console.print(_plain(f"  {line}"))
 
 
 def print_comparison(

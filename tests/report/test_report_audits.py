@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from report_runs import BY_ID, SAMPLE, dump, first_answer, plain_run, write_lines
 
-from dtvqa_plugin.analysis.audits import audit, is_phrase, is_refusal, leakage, main_script
+from dtvqa_plugin.analysis.audits import audit, is_phrase, leakage, main_script
+from dtvqa_plugin.analysis.refusals import is_refusal
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.report import Run, RunError, read_run
 
