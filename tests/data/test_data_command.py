@@ -160,7 +160,7 @@ class TestStatus:
         self, shared_dir: Path, dtvqa_home: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         arguments = [part for split in ("test", "val", "train") for part in ("--split", split)]
-        assert run(capsys, "import", shared_dir / "hub/DT-VQA", *arguments)[0] == 0
+        assert run(capsys, "import", shared_dir / "hub/DT-VQA", *arguments)[0] == 1
         status, out, _ = run(capsys, "status")
         rows = {
             (line.split()[0], line.split()[1]): line.split()[3:]

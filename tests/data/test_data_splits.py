@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +24,7 @@ from PIL import Image
 from dtvqa_plugin.data import (
     Store,
     annotation_sha,
+    content_digest,
     coverage,
     data_signature,
     load_split,
@@ -302,6 +305,45 @@ class TestSignature:
         found = data_signature("test", home=release)
         assert all(part["released"] for part in found["files"].values())
         assert (found["questions"], found["coverage"]["overall"]) == (1200, "146 of 1200")
+
+
+class TestContentDigest:
+    def digest(self, home: Path, subset: str = "DTScene") -> str:
+        reading = read_split("test", subset, home=home)
+        return content_digest(reading.records, reading.store)
+
+    def test_it_stays_with_the_content_when_the_store_moves(
+        self, home: Path, tmp_path: Path
+    ) -> None:
+        before = self.digest(home)
+        image = home / "image/DTScene/test/0.png"
+        os.utime(image, ns=(1, 1))
+        assert self.digest(home) == before
+        shutil.copytree(home, tmp_path / "copy")
+        home.rename(tmp_path / "moved")
+        assert self.digest(tmp_path / "copy") == self.digest(tmp_path / "moved") == before
+
+    @pytest.mark.parametrize("change", ["image", "question", "order"])
+    def test_it_changes_with_the_content(self, home: Path, change: str) -> None:
+        before = self.digest(home)
+        image, annotations = home / "image/DTScene/test/0.png", home / "test/DTScene.json"
+        if change == "image":
+            times = image.stat()
+            content = bytearray(image.read_bytes())
+            content[-1] ^= 1
+            image.write_bytes(content)  # the same file, size and time
+            os.utime(image, ns=(times.st_atime_ns, times.st_mtime_ns))
+            assert image.stat().st_mtime_ns == times.st_mtime_ns
+        elif change == "question":
+            annotations.write_text(annotations.read_text().replace("LINE 2", "LINE 3"))
+        else:
+            write_json(annotations, json.loads(annotations.read_text())[::-1])
+        assert self.digest(home) != before
+
+    def test_an_unreadable_image_is_one_error(self, home: Path) -> None:
+        (home / "image/DTScene/test/0.png").unlink()
+        with pytest.raises(DataError, match=r"DTScene/test/0\.png: cannot read it: no such file"):
+            self.digest(home)
 
 
 class TestEmbeddedSample:

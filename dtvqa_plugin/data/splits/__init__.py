@@ -18,7 +18,12 @@ from dtvqa_plugin.data.splits.custom import (
     CustomSet,
     taken_name,
 )
-from dtvqa_plugin.data.splits.provenance import annotation_sha, benchmark_title, data_signature
+from dtvqa_plugin.data.splits.provenance import (
+    annotation_sha,
+    benchmark_title,
+    content_digest,
+    data_signature,
+)
 from dtvqa_plugin.data.splits.reading import SplitReading, read_split, stored_file
 from dtvqa_plugin.data.splits.registry import SPLITS, get_split, released_split
 from dtvqa_plugin.data.splits.sample import sample_dir
@@ -36,6 +41,7 @@ __all__ = [
     "SplitReading",
     "annotation_sha",
     "benchmark_title",
+    "content_digest",
     "coverage",
     "data_signature",
     "get_split",

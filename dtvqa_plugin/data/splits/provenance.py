@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,10 @@ from dtvqa_plugin.benchmark.records import Record
 from dtvqa_plugin.data.splits.coverage import split_coverage
 from dtvqa_plugin.data.splits.reading import SplitReading, read_split
 from dtvqa_plugin.data.splits.registry import get_split
+from dtvqa_plugin.data.store import Store, file_crc32
+from dtvqa_plugin.utils.files import explained
+
+_THREADS = 4
 
 
 def benchmark_title(split: str) -> str:
@@ -67,6 +74,41 @@ def data_signature(
         "images_sha256": _images_sha(reading),
         "coverage": {name: str(part) for name, part in split_coverage(reading).items()},
     }
+
+
+def content_digest(records: Iterable[Record], store: Store) -> str:
+    """SHA-256 (hex) over questions, answers and the content of their images.
+
+    Paths outside the store and file times play no part: a store that was moved or copied gives
+    the same digest, and an image that was changed in place gives another, also where its size
+    and time are the old ones. Every image is read, once a process as long as it stays as it is.
+
+    Raises:
+        DataError: An image cannot be read.
+    """
+    chosen = list(records)
+    images = list(dict.fromkeys(record.image for record in chosen))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        found = pool.map(lambda image: _content(store.image_path(image)), images)
+        checks = dict(zip(images, found, strict=True))
+    digest = hashlib.sha256()
+    for record in chosen:
+        digest.update(json.dumps([astuple(record), checks[record.image]]).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _content(path: Path) -> tuple[int, int]:
+    """Size and CRC-32 of a file."""
+    with explained(path, "read"):
+        stat = path.stat()
+        # The change time (ctime) moves with every write, and no program can set it back.
+        state = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        return stat.st_size, _crc32(path, state)
+
+
+@lru_cache(maxsize=100_000)
+def _crc32(path: Path, state: tuple[int, ...]) -> int:
+    return file_crc32(path)
 
 
 def _records_sha(chosen: Iterable[Record]) -> str:
