@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
@@ -49,7 +49,10 @@ class Flip:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything `compare` finds. ``flips`` maps each metric to its flipped questions."""
+    """Everything `compare` finds. ``flips`` maps each metric to its flipped questions.
+
+    ``remarks`` says where the two runs were not made alike, one sentence each.
+    """
 
     a: Run
     b: Run
@@ -60,6 +63,7 @@ class Comparison:
     resamples: int
     seed: int
     level: float
+    remarks: tuple[str, ...] = ()
 
     def rows(self, metric: str) -> list[PartDifference]:
         """The differences of one metric, overall first."""
@@ -103,7 +107,24 @@ def compare(
         resamples=resamples,
         seed=seed,
         level=level,
+        remarks=tuple(_remarks(a, b)),
     )
+
+
+def _remarks(a: Run, b: Run) -> Iterator[str]:
+    """Differences in what the models were given, and runs that only their files tell apart."""
+    first, second = a.signature(), b.signature()
+    if first.image != second.image:
+        yield (
+            "the picture did not reach both models alike, as far as is known: "
+            f"A image:{first.image}, B image:{second.image}"
+        )
+    if str(first) == str(second):
+        told = "the same" if (a.values == b.values).all() else "different"
+        yield (
+            f"both runs have the same signature and {told} scores: what differs between "
+            f"{a.paths[0]} and {b.paths[0]} is not recorded"
+        )
 
 
 def _different_questions(a: Run, b: Run, only_a: Sequence[str], only_b: Sequence[str]) -> str:
@@ -143,11 +164,11 @@ def _differences(a: Run, b: Run, resamples: int, seed: int, level: float) -> lis
 
 
 def _flips(a: Run, b: Run, metric: str) -> tuple[Flip, ...]:
-    pairs = zip(a.records, a.answers, b.answers, strict=True)
-    scores = ((record, getattr(x, metric), getattr(y, metric)) for record, x, y in pairs)
+    column = METRICS.index(metric)
+    pairs = zip(a.records, a.values[:, column].tolist(), b.values[:, column].tolist(), strict=True)
     return tuple(
         Flip(record.question_id, record.subset, x, y)
-        for record, x, y in scores
+        for record, x, y in pairs
         if (x > 0) != (y > 0)
     )
 

@@ -20,7 +20,8 @@ from dtvqa_plugin.report.html.document import (
 )
 from dtvqa_plugin.report.html.page import render_page, write_page
 from dtvqa_plugin.report.html.pictures import pictures
-from dtvqa_plugin.runs.reading import distinct_names, read_runs
+from dtvqa_plugin.runs.naming import distinct_names
+from dtvqa_plugin.runs.reading import read_runs
 from dtvqa_plugin.runs.references import References
 
 _PATH = click.Path(path_type=Path)

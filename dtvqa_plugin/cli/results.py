@@ -25,7 +25,8 @@ from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import rendering, terminal
 from dtvqa_plugin.runs.design import Design
 from dtvqa_plugin.runs.faults import RunError
-from dtvqa_plugin.runs.reading import distinct_names, read_run, read_runs
+from dtvqa_plugin.runs.naming import distinct_names
+from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
@@ -237,12 +238,15 @@ def compare(
     """
     references = References(data)
     if prompts:
-        pairs = prompt_pairs([run for path in runs for run in read_runs(path, references, tau=tau)])
+        held = [run for path in runs for run in read_runs(path, references, tau=tau)]
+        pairs = prompt_pairs(distinct_names(held))
     elif len(runs) == 2:
-        a, b = (read_run(path, references, tau=tau) for path in runs)
+        a, b = distinct_names([read_run(path, references, tau=tau) for path in runs])
         pairs = [(a, b)]
     else:
-        held = [run for path in runs for run in read_runs(path, references, tau=tau)]
+        held = distinct_names(
+            [run for path in runs for run in read_runs(path, references, tau=tau)]
+        )
         if len(held) != 2:
             listing = "".join(f"\n  {run.name} [{run.condition}]: {run.paths[0]}" for run in held)
             said = f"compare takes two runs, or --prompts; got {len(held)}:{listing}"
@@ -333,7 +337,7 @@ def power(
     """
     references = References(data)
     if len(runs) == 2:
-        a, b = (read_run(path, references, tau=tau) for path in runs)
+        a, b = distinct_names([read_run(path, references, tau=tau) for path in runs])
         column = METRICS.index(metric)
         compared = compare_runs(a, b, common=True, resamples=100)
         gaps = (compared.a.values - compared.b.values)[:, column]

@@ -1,17 +1,19 @@
 """Which kind of file holds predictions, told by its content, and its answers one by one.
 
 Five kinds are known: lmms-eval sample logs (``doc_id`` with ``filtered_resps``), VLMEvalKit
-prediction files (``index`` with ``prediction``), per-question score files of this plugin, the
-paper's own result files (``predict`` in each record), and plain JSON Lines
+prediction files (``index``, ``question`` and ``prediction``, or ``index`` and ``prediction`` in a
+file that is named as VLMEvalKit names it), per-question score files of this plugin, the paper's
+own result files (``predict`` in each record), and plain tables or JSON Lines
 ``{"question_id" or "dataset_name" + "id", "prediction"}``.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
 from pathlib import Path
@@ -21,10 +23,13 @@ from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.predictions.json_records import iter_records
 from dtvqa_plugin.predictions.reader import iter_predictions
 from dtvqa_plugin.predictions.rows import (
+    LIST_LOSS,
     SUFFIXES,
+    TABLE_SUFFIXES,
     Fault,
     NoPredictionsError,
     PredictionFileError,
+    PredictionRow,
     as_key,
 )
 
@@ -46,6 +51,8 @@ class RawAnswer:
     ``question_id`` is None if the record names no question. ``prediction`` is text or None (no
     output); ``stored`` the scores that the host saved (0-1); ``loss`` what the file format
     destroyed. ``condition`` and ``model`` are given where the record itself says them.
+    ``repeat`` tells several responses to one question apart, None where there is one; ``listed``
+    means that the responses stand together in one record.
     """
 
     place: str
@@ -55,6 +62,8 @@ class RawAnswer:
     condition: str | None = None
     model: str | None = None
     loss: str | None = None
+    repeat: str | None = None
+    listed: bool = False
 
 
 def sniff(path: Path) -> Kind | None:
@@ -67,13 +76,13 @@ def sniff(path: Path) -> Kind | None:
         return None
     if path.stat().st_size == 0:
         raise PredictionFileError(f"{path}: the file is empty; run the inference again")
-    if suffix in (".xlsx", ".tsv", ".csv"):
+    if suffix in TABLE_SUFFIXES:
         return _sniff_table(path)
     faults: list[str] = []
     values = iter_records(path, lambda place, why: faults.append(f"{place}: {why}"))
     first = [value for _, value in islice(values, 20)]
     for value in first:
-        kind = _kind_of_record(value)
+        kind = _kind_of_record(value, path)
         if kind is not None:
             return kind
     if faults and not first:
@@ -88,10 +97,17 @@ def _sniff_table(path: Path) -> Kind | None:
         return None
     if row is None:
         return None
-    return Kind.VLMEVALKIT if row.index or _named(row.fields) else None
+    if row.index and _is_vlmevalkit(path, row.fields):
+        return Kind.VLMEVALKIT
+    return Kind.PLAIN if row.index or _named(row.fields) else None
 
 
-def _kind_of_record(value: object) -> Kind | None:
+def _is_vlmevalkit(path: Path, columns: Collection[str]) -> bool:
+    """Whether a table with an ``index`` is one that VLMEvalKit wrote: it keeps the question."""
+    return "question" in columns or vlmevalkit_name(path) is not None
+
+
+def _kind_of_record(value: object, path: Path) -> Kind | None:
     if not isinstance(value, dict):
         return None
     keys = value.keys()
@@ -101,9 +117,9 @@ def _kind_of_record(value: object) -> Kind | None:
         return Kind.RELEASED
     if "prediction" not in keys:
         return None
-    if "index" in keys:
+    if "index" in keys and _is_vlmevalkit(path, keys):
         return Kind.VLMEVALKIT
-    if _named(value) is None:
+    if _named(value) is None and "index" not in keys:
         return None
     return Kind.SCORES if "accanls" in keys else Kind.PLAIN
 
@@ -120,14 +136,48 @@ def _named(record: Mapping[str, Any]) -> str | None:
 
 
 def answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
-    """Stream the answers of a file; records that cannot be read go to ``fault``."""
-    if kind is Kind.VLMEVALKIT:
-        for row in iter_predictions(path, fault=fault):
-            named = _named(row.fields) or row.index or None
-            place = f"row {row.number}"
-            model = _text(row.fields.get("model"))
-            yield RawAnswer(place, named, row.prediction, model=model, loss=row.loss)
+    """Stream the answers of a file; records that cannot be read go to ``fault``.
+
+    A record that holds a list of responses gives one answer a response.
+    """
+    table = kind is Kind.VLMEVALKIT or path.suffix.lower() in TABLE_SUFFIXES
+    found = _table_answers(path, kind, fault) if table else _record_answers(path, kind, fault)
+    for answer in found:
+        yield from _responses(answer)
+
+
+def _responses(answer: RawAnswer) -> Iterator[RawAnswer]:
+    output = _only(answer.prediction)
+    if not isinstance(output, list) or not output:
+        yield replace(answer, prediction=output)
         return
+    for number, response in enumerate(output, start=1):
+        yield replace(
+            answer, prediction=_only(response), repeat=str(number), listed=True, loss=None
+        )
+
+
+def _table_answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
+    for row in iter_predictions(path, fault=fault):
+        yield RawAnswer(
+            f"row {row.number}",
+            _named(row.fields) or row.index or None,
+            _listed(row),
+            condition=_condition(row.fields) if kind is Kind.PLAIN else None,
+            model=_text(row.fields.get("model")),
+            loss=row.loss,
+            repeat=_repeat(row.fields),
+        )
+
+
+def _listed(row: PredictionRow) -> object:
+    """The prediction; a list that a JSON file holds comes back as a list."""
+    if row.loss is not None and row.loss == LIST_LOSS and row.prediction is not None:
+        return json.loads(row.prediction)
+    return row.prediction
+
+
+def _record_answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
     read = _lmms_answer if kind is Kind.LMMS_EVAL else _plain_answer
     for place, value in iter_records(path, fault):
         if isinstance(value, dict):
@@ -138,13 +188,15 @@ def answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
 
 def _plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     output = record["predict"] if "predict" in record else record.get("prediction")
+    index = record.get("index")
     return RawAnswer(
         place,
-        _named(record),
+        _named(record) or (None if index in (None, "") else as_key(index)),
         record.get("raw_prediction", output),
         stored_scores(record),
         condition=_condition(record),
         model=_text(record.get("model")) or _text(record.get("model_name")),
+        repeat=_repeat(record),
     )
 
 
@@ -153,16 +205,48 @@ def _lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     doc = record.get("doc")
     ours = ours if isinstance(ours, dict) else {}
     doc = doc if isinstance(doc, dict) else {}
-    output = record.get("resps", record.get("filtered_resps"))
-    while isinstance(output, list) and len(output) == 1:
-        output = output[0]
     return RawAnswer(
         place,
         _named(ours) or _named(doc) or _named(record),
-        output,
+        _lmms_output(record, ours),
         stored_scores(record),
         condition=_condition(ours),
+        repeat=_repeat(record),
     )
+
+
+NULL_TEXT = "None"
+"""How lmms-eval 0.6.0 to 0.7.3 log a null answer: every response goes through ``str``."""
+
+
+def _lmms_output(record: Mapping[str, Any], ours: Mapping[str, Any]) -> object:
+    """The raw output; where the host logged no answer as text, our own record says so."""
+    output = record.get("resps", record.get("filtered_resps"))
+    single = _only(output)
+    if isinstance(single, list):
+        return single
+    reason = "failed" if ours.get("failed") is True else record.get("unanswered")
+    if reason == "failed":
+        return None
+    return "" if reason == "empty" and single == NULL_TEXT else single
+
+
+def _only(output: object) -> object:
+    while isinstance(output, list) and len(output) == 1:
+        output = output[0]
+    return output
+
+
+REPEAT_KEYS = ("repeat", "sample_index", "trial")
+"""Fields that may say which of several responses to a question a record holds."""
+
+
+def _repeat(record: Mapping[str, Any]) -> str | None:
+    for key in REPEAT_KEYS:
+        value = record.get(key)
+        if isinstance(value, str | int | float) and value != "" and not isinstance(value, bool):
+            return as_key(value)
+    return None
 
 
 def _condition(record: Mapping[str, Any]) -> str | None:

@@ -12,7 +12,11 @@ from typing import Any
 
 from dtvqa_plugin.errors import DataError
 
-SUFFIXES = (".xlsx", ".tsv", ".csv", ".json", ".jsonl")
+TABLE_SUFFIXES = (".xlsx", ".tsv", ".csv")
+SUFFIXES = (*TABLE_SUFFIXES, ".json", ".jsonl")
+
+LIST_LOSS = "stored as list, not as text"
+"""The loss of a row whose prediction is a JSON list."""
 
 Fault = Callable[[str, str], None]
 """Called with a place ("line 812") and what is wrong there, once for each record left out."""

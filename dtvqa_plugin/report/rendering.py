@@ -172,7 +172,7 @@ def comparison_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str
             f"{HEADINGS[metric]}: {counted(len(flips), 'question')} flipped, "
             f"{gained} credited to A only, {len(flips) - gained} to B only."
         )
-    return notes
+    return notes + [f"Note: {remark}." for remark in comparison.remarks]
 
 
 LEAKAGE_HEADER = ("Part", "n", "Blank AccANLS", "AccANLS", "Needs reading", "AccANLS there")
@@ -432,6 +432,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "flips": {
             metric: [asdict(flip) for flip in flips] for metric, flips in comparison.flips.items()
         },
+        "remarks": list(comparison.remarks),
         "only_a": list(comparison.only_a),
         "only_b": list(comparison.only_b),
     }

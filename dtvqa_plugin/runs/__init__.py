@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dtvqa_plugin.runs.faults import RunError
-from dtvqa_plugin.runs.reading import distinct_names, read_run, read_runs
+from dtvqa_plugin.runs.naming import distinct_names
+from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run

@@ -12,10 +12,30 @@ from typing import Any
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.predictions.json_records import iter_records
 from dtvqa_plugin.predictions.kinds import Kind, stored_scores, vlmevalkit_name
+from dtvqa_plugin.runs.image_path import GREY, ORIGINAL, image_path, pixel_bounds
 from dtvqa_plugin.runs.signature import UNKNOWN
 
 MAX_METADATA_BYTES = 256 * 2**20
-NATIVE = "native"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOrigin:
+    """Where VLMEvalKit's answers come from: how many of ``total`` an earlier run gave, and when.
+
+    ``record`` is what is known of how the reused ones were asked, ``unknown`` where nothing is.
+    """
+
+    total: int
+    reused: int
+    asked: int
+    since: str = ""
+    record: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"reused={self.reused}", f"asked={self.asked}"]
+        parts += [f"from={self.since}"] * bool(self.since)
+        parts += [f"record={self.record}"] * bool(self.record)
+        return ",".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +43,30 @@ class Context:
     """How the predictions of one file were made, as far as is known.
 
     ``condition`` is the paper's (``none``, ``paper``), ``blind`` for a run over grey pictures,
-    ``native`` for a model's own words; ``prompt`` the name of the text itself. ``stamp`` tells
-    runs in one folder apart. ``files`` maps annotation files to the SHA-256 that the run saw;
-    ``stored`` question ids to the scores saved beside the file (0-1).
+    ``native`` for a model's own words; ``prompt`` the name of the text itself. ``image`` says what
+    was done to the picture on its way to the model. ``arguments`` are the model's arguments as
+    given, without secrets, ``runner`` the kind of the host's model class (``chat``, ``simple``),
+    ``host_model`` its name in the host. ``stamp`` tells runs in one folder apart; ``task`` is the
+    host's name of the dataset. ``files`` maps annotation files to the SHA-256 that the run saw;
+    ``stored`` question ids to the scores saved beside the file (0-1). ``asked_repeats`` is how
+    many responses to each question the host asked for.
     """
 
     model: str
     condition: str | None = None
     prompt: str | None = None
-    image: str = "original"
+    image: str = UNKNOWN
     host: str = UNKNOWN
     host_version: str = UNKNOWN
     generation: str = UNKNOWN
     stamp: str = ""
     task: str = ""
+    runner: str = ""
+    host_model: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    answers: AnswerOrigin | None = None
+    asked_repeats: int = 1
     files: Mapping[str, str] = field(default_factory=dict)
     stored: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     stored_means: Mapping[str, float] = field(default_factory=dict)
@@ -65,22 +95,32 @@ def _lmms_context(path: Path) -> Context:
     if results is None:
         model = path.parent.name if match and path.parent.name else path.stem
         return Context(model, host="lmms-eval", stamp=stamp, task=task, condition=by_name)
+    run = _mapping(results.get("config"))
     config = _mapping(_mapping(results.get("configs")).get(task))
     metadata = _mapping(config.get("metadata"))
-    image = str(metadata.get("image", "original"))
     condition = _condition(metadata, by_name)
-    blind = image != "original" or by_name == "blind"
-    used = _lmms_prompt(config, _mapping(results.get("config")), condition)
+    blind = metadata.get("image", ORIGINAL) != ORIGINAL or by_name == "blind"
+    used = _lmms_prompt(config, run, condition)
+    arguments = _arguments(run.get("model_args"))
     return Context(
-        model=_lmms_model(_mapping(results.get("config"))),
+        model=_lmms_model(run, arguments),
         condition="blind" if blind else (None if condition is None else str(condition)),
         prompt=None if used is None else str(used),
-        image="grey" if blind else image,
+        image=image_path(
+            GREY if blind else ORIGINAL,
+            metadata.get("image_path_to_model"),
+            pixel_bounds(arguments),
+        ),
         host="lmms-eval",
         host_version=_lmms_version(metadata, results),
         generation=_generation(config.get("generation_kwargs"), results),
         stamp=stamp,
         task=task,
+        runner=_lmms_runner(run),
+        host_model=str(run.get("model", "")),
+        arguments=arguments,
+        settings=_settings(config.get("generation_kwargs"), run),
+        asked_repeats=_asked_repeats(config, run),
         files=_file_hashes(metadata),
         stored_means=_stored_means(results, task),
     )
@@ -118,21 +158,40 @@ def _condition_of_task(task: str) -> str | None:
 
 
 _NAMING = ("pretrained", "model_version", "model_name", "model_id", "model", "mode")
+_SECRET = re.compile(r"key|token|secret|passw|auth|credential", re.IGNORECASE)
 
 
-def _lmms_model(config: Mapping[str, Any]) -> str:
-    """``qwen2_5_vl(Qwen/Qwen2.5-VL-7B-Instruct)``: the host's class and the argument that names."""
-    name = str(config.get("model", UNKNOWN))
-    arguments = config.get("model_args")
+def _arguments(given: object) -> dict[str, str]:
+    """The model's arguments as given, secrets left out."""
     pairs = (
-        {str(key): str(value) for key, value in arguments.items()}
-        if isinstance(arguments, dict)
-        else dict(item.partition("=")[::2] for item in str(arguments or "").split(","))
+        {str(key): str(value) for key, value in given.items()}
+        if isinstance(given, dict)
+        else dict(item.partition("=")[::2] for item in str(given or "").split(","))
     )
+    return {
+        key.strip(): value
+        for key, value in pairs.items()
+        if key.strip() and value and not _SECRET.search(key)
+    }
+
+
+def _lmms_model(run: Mapping[str, Any], arguments: Mapping[str, str]) -> str:
+    """``qwen2_5_vl(Qwen/Qwen2.5-VL-7B-Instruct)``: the host's class and the argument that names.
+
+    A ``revision`` that was asked for stands behind the name: ``Qwen/Qwen2.5-VL-7B-Instruct@abc``.
+    """
+    name = str(run.get("model", UNKNOWN))
     for key in _NAMING:
-        if pairs.get(key):
-            return f"{name}({_without_folder(pairs[key])})"
+        if arguments.get(key):
+            named = _without_folder(arguments[key])
+            revision = arguments.get("revision")
+            return f"{name}({named}@{revision})" if revision else f"{name}({named})"
     return name
+
+
+def weights_of(context: Context) -> str:
+    """The argument that names the model's weights, in full."""
+    return next((context.arguments[key] for key in _NAMING if key in context.arguments), "")
 
 
 def _without_folder(value: str) -> str:
@@ -141,9 +200,48 @@ def _without_folder(value: str) -> str:
     return PurePosixPath(value.replace("\\", "/")).name if local else value
 
 
+_BACKEND = re.compile(r".*\((?P<kind>\w+)\)")
+
+
+def _lmms_runner(run: Mapping[str, Any]) -> str:
+    """``chat`` or ``simple``: lmms-eval 0.7.3 writes ``module.Class (chat)``."""
+    match = _BACKEND.fullmatch(str(run.get("model_backend", "")))
+    if match is not None:
+        return match["kind"]
+    forced = _mapping(run.get("resolved_cli_args")).get("force_simple")
+    return "simple" if forced is True else ""
+
+
+def _asked_repeats(config: Mapping[str, Any], run: Mapping[str, Any]) -> int:
+    asked = config.get("repeats", _mapping(run.get("resolved_cli_args")).get("repeats", 1))
+    return asked if isinstance(asked, int) else 1
+
+
 def _lmms_version(metadata: Mapping[str, Any], results: Mapping[str, Any]) -> str:
+    """The host's version, with its commit where it runs from a git checkout.
+
+    Our tasks record whether it does (``host_commit``). Logs of 0.1.0 have only the host's
+    ``git_hash``, which is the commit of the folder in which the host was started.
+    """
     said = metadata.get("host_version") or results.get("lmms_eval_version") or UNKNOWN
-    return UNKNOWN if UNKNOWN in str(said) else str(said)
+    version = UNKNOWN if UNKNOWN in str(said) else str(said)
+    if "host_commit" in metadata:
+        commit, mark = metadata["host_commit"], "git"
+    else:
+        commit, mark = results.get("git_hash"), "started-in"
+    return with_commit(version, commit, mark)
+
+
+def with_commit(version: str, commit: object, mark: str = "git") -> str:
+    """``0.7.2+git.75571cf``; the version alone where no commit is known."""
+    return f"{version}+{mark}.{commit}" if isinstance(commit, str) and commit else version
+
+
+def _settings(settings: object, run: Mapping[str, Any]) -> dict[str, str]:
+    """Generation settings one by one; what the command line set replaces the task's own."""
+    given = run.get("gen_kwargs")
+    overridden = given if isinstance(given, dict) else _arguments(given)
+    return {str(key): str(value) for key, value in {**_mapping(settings), **overridden}.items()}
 
 
 def _generation(settings: object, results: Mapping[str, Any]) -> str:
@@ -171,16 +269,32 @@ def _vlmevalkit_context(path: Path) -> Context:
     host = _mapping(summary.get("host"))
     condition = _condition(summary, named.condition if named else None)
     version = "=".join(str(host[key]) for key in ("distribution", "version") if key in host)
+    generation = _mapping(summary.get("generation"))
     return Context(
         model=str(summary.get("model") or (named.model if named else path.stem)),
         condition=None if condition is None else str(condition),
         prompt=None if condition is None else str(condition),
         host="VLMEvalKit",
-        host_version=version or UNKNOWN,
-        task=named.dataset if named else "",
+        host_version=with_commit(version or UNKNOWN, host.get("commit")),
+        image=image_path(ORIGINAL, summary.get("image_path_to_model"), {}),
+        generation=",".join(f"{key}={value}" for key, value in sorted(generation.items()))
+        or UNKNOWN,
+        task=named.dataset if named else str(summary.get("dataset", "")),
+        answers=_answer_origin(summary.get("answers")),
         files=_file_hashes(summary),
         stored=_stored_questions(path.with_name(f"{path.stem}_questions.jsonl")),
     )
+
+
+def _answer_origin(said: object) -> AnswerOrigin | None:
+    """What the adapter recorded of earlier answers; None where it recorded nothing."""
+    counts = _mapping(said)
+    numbers = [counts.get(key) for key in ("total", "reused", "asked")]
+    if not all(isinstance(number, int) and number >= 0 for number in numbers):
+        return None
+    total, reused, asked = (int(number) for number in numbers if isinstance(number, int))
+    since, record = (str(counts.get(key) or "") for key in ("from", "record"))
+    return AnswerOrigin(total, reused, asked, since, record)
 
 
 def _stored_questions(path: Path) -> dict[str, dict[str, float]]:

@@ -31,7 +31,8 @@ class Faults:
     ``doubled`` holds ids answered more than once (the last answer counts, as in VLMEvalKit),
     ``contradictory`` how many of these had another text; ``unknown`` is the number of answers to
     questions that the benchmark does not have, ``unknown_ids`` the first few of them;
-    ``unreadable`` the records left out, as (file, place, reason).
+    ``unreadable`` the records left out, as (file, place, reason); ``doubles`` says which other
+    runs at hand have the same signature.
     """
 
     doubled: tuple[str, ...] = ()
@@ -43,3 +44,4 @@ class Faults:
     differences: tuple[Difference, ...] = ()
     other_annotations: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    doubles: tuple[str, ...] = ()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dtvqa_plugin.predictions.kinds import Kind, sniff
 from dtvqa_plugin.predictions.rows import SUFFIXES, PredictionFileError
 from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.utils import files as system
 
 MAX_FILES = 5_000
 
@@ -20,10 +23,10 @@ def find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
         if not path.is_dir():
             raise RunError(f"{path}: no such file or folder")
     except OSError as error:  # a name that is too long, a disk that is gone
-        raise RunError(f"{path}: cannot be opened ({error.strerror})") from error
+        raise RunError(cannot_open(path, error)) from error
     found: dict[Path, tuple[Path, Kind]] = {}
-    damaged = []
-    for file in _candidates(path):
+    files, damaged = _candidates(path)
+    for file in files:
         if file.resolve() in found:
             continue
         try:
@@ -31,10 +34,18 @@ def find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
         except PredictionFileError as error:
             damaged.append(str(error))
             continue
+        except OSError as error:
+            damaged.append(cannot_open(file, error))
+            continue
         if kind is not None:
             found[file.resolve()] = (file, kind)
     kept, skipped = _without_byproducts(list(found.values()))
     return kept, skipped + damaged
+
+
+def cannot_open(path: Path | str, error: OSError) -> str:
+    """The sentence for a file or folder that the system does not let us read."""
+    return f"{path}: cannot be opened ({error.strerror or error})"
 
 
 def _kind_of(path: Path) -> Kind:
@@ -42,6 +53,8 @@ def _kind_of(path: Path) -> Kind:
         kind = sniff(path)
     except PredictionFileError as error:
         raise RunError(str(error)) from error
+    except OSError as error:
+        raise RunError(cannot_open(path, error)) from error
     if kind is not None:
         return kind
     raise RunError(
@@ -51,16 +64,48 @@ def _kind_of(path: Path) -> Kind:
     )
 
 
-def _candidates(folder: Path) -> list[Path]:
-    """Files of readable kinds, those nearest the top first; hidden ones are by-products."""
-    files = []
-    for file in folder.rglob("*"):
-        inner = file.relative_to(folder).parts
-        if file.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in inner):
-            files.append(file)
+def _candidates(folder: Path) -> tuple[list[Path], list[str]]:
+    """Files of readable kinds, nearest the top first, and what could not be looked at.
+
+    Linked folders are entered, each real folder once, real ones before links to them. Hidden
+    names are by-products.
+    """
+    files: list[Path] = []
+    damaged: list[str] = []
+    entered: set[str] = set()
+    waiting = [(False, len(folder.parts), str(folder))]
+    while waiting:
+        linked, depth, place = heapq.heappop(waiting)
+        real = os.path.realpath(place)
+        if real in entered:
+            continue
+        entered.add(real)
+        try:
+            with os.scandir(place) as listing:
+                entries = [entry for entry in listing if not entry.name.startswith(".")]
+        except OSError as error:
+            damaged.append(cannot_open(place, error))
+            continue
+        for entry in entries:
+            there = _entry_kind(entry)
+            if there == "folder":
+                heapq.heappush(waiting, (linked or entry.is_symlink(), depth + 1, entry.path))
+            elif Path(entry.name).suffix.lower() not in SUFFIXES:
+                continue
+            elif there == "file":
+                files.append(Path(entry.path))
+            elif entry.is_symlink():
+                damaged.append(f"{entry.path}: a link to a file that is not there")
         if len(files) > MAX_FILES:
             raise RunError(f"{folder}: over {MAX_FILES:,} files; name the folder of one run")
-    return sorted((f for f in files if f.is_file()), key=lambda f: (len(f.parts), str(f)))
+    return sorted(files, key=lambda file: (len(file.parts), str(file))), damaged
+
+
+def _entry_kind(entry: os.DirEntry[str]) -> str | None:
+    try:
+        return system.kind(Path(entry.path))
+    except OSError:  # a link that leads to itself
+        return None
 
 
 def _without_byproducts(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,10 @@ from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import TEXT_KEPT
 
 STORED_TOLERANCE = 1e-9
+MIXED_SHARE = 0.2
+"""Above this share of questions answered again and differently, a file holds several runs."""
+
+FIRST_REPEAT = "1"
 
 
 @dataclass(slots=True)
@@ -28,7 +32,8 @@ class Part:
     kind: Kind
     split: str
     context: Context
-    answers: dict[str, ScoredAnswer] = field(default_factory=dict)
+    by_repeat: dict[str, dict[str, ScoredAnswer]] = field(default_factory=dict)
+    listed: bool = False
     doubled: dict[str, None] = field(default_factory=dict)
     contradictory: int = 0
     differences: list[Difference] = field(default_factory=list)
@@ -36,6 +41,11 @@ class Part:
     unknown_ids: tuple[str, ...] = ()
     unreadable: list[tuple[str, str, str]] = field(default_factory=list)
     unreadable_count: int = 0
+
+    @property
+    def answers(self) -> dict[str, ScoredAnswer]:
+        """The answers by question; of several responses to each question, the first."""
+        return next(iter(self.by_repeat.values()), {})
 
 
 def read_file(path: Path, kind: Kind, references: References, tau: float) -> list[Part]:
@@ -46,6 +56,7 @@ def read_file(path: Path, kind: Kind, references: References, tau: float) -> lis
     unreadable: list[tuple[str, str, str]] = []
     count: Counter[str] = Counter()
     said: dict[str, set[str]] = {"model": set(), "condition": set()}
+    stored: dict[str, Mapping[str, float]] = {}
 
     def fault(place: str, why: str) -> None:
         count["unreadable"] += 1
@@ -69,13 +80,18 @@ def read_file(path: Path, kind: Kind, references: References, tau: float) -> lis
                 said[key].add(value)
         part = parts.setdefault(split, Part(path, kind, split, context))
         _add(part, raw, record, tau)
+        if raw.stored:
+            stored[record.question_id] = raw.stored
     _check_single(path, said)
     if not parts:
         raise RunError(_nothing_known(context, path, total, unknown_ids, unreadable))
     for part in parts.values():
         part.context = _completed(context, said)
         _check_mixed(part)
-        _check_means(part)
+        _check_repeats(part)
+        if tau == DEFAULT_TAU:
+            _check_stored(part, stored)
+            _check_means(part)
     first = next(iter(parts.values()))
     first.unknown, first.unknown_ids = unknown, tuple(unknown_ids)
     first.unreadable, first.unreadable_count = unreadable, count["unreadable"]
@@ -113,13 +129,33 @@ def _check_single(path: Path, said: Mapping[str, set[str]]) -> None:
 
 
 def _check_mixed(part: Part) -> None:
-    """Two runs joined in one file answer every question twice, and differently."""
-    if part.contradictory > 10 and part.contradictory > 0.2 * len(part.answers):
+    """Refuse responses to one question of which nothing says which run or repeat each is of."""
+    several = part.contradictory > MIXED_SHARE * len(part.answers)
+    everywhere = part.contradictory and len(part.doubled) == len(part.answers)
+    if several or everywhere:
         raise RunError(
             f"{part.path}: {len(part.doubled)} of {len(part.answers)} questions are answered more "
-            f"than once, {part.contradictory} of them differently: several runs in one file; "
-            "split it"
+            f"than once, {part.contradictory} of them differently, and nothing tells the answers "
+            "apart. If they are several runs, split the file. If they are repeats of one run, "
+            'number them in each record ("repeat": 1) or give each question one list of responses.'
         )
+
+
+def _check_repeats(part: Part) -> None:
+    """Refuse repeats that do not answer the same questions: their means would not compare."""
+    everything = {name for given in part.by_repeat.values() for name in given}
+    for repeat, given in part.by_repeat.items():
+        lacking = sorted(everything - given.keys())
+        if lacking:
+            cure = (
+                "Each question needs a list of the same length."
+                if part.listed
+                else "Remove the incomplete repeat, or complete it."
+            )
+            raise RunError(
+                f"{part.path}: repeat {repeat} has {len(given)} of {len(everything)} questions "
+                f"({lacking[0]} is not in it), so repeats cannot be told apart. {cure}"
+            )
 
 
 def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
@@ -133,23 +169,24 @@ def _add(part: Part, raw: RawAnswer, record: Record, tau: float) -> None:
     answer = score_answer(
         raw.prediction, record.answers, record.question_id, tau, loss=raw.loss
     ).cut(TEXT_KEPT)
-    earlier = part.answers.get(record.question_id)
+    part.listed |= raw.listed
+    given = part.by_repeat.setdefault(raw.repeat or FIRST_REPEAT, {})
+    earlier = given.get(record.question_id)
     if earlier is not None:
         part.doubled[record.question_id] = None
         part.contradictory += (earlier.text, earlier.length) != (answer.text, answer.length)
-    part.answers[record.question_id] = answer
-    stored = raw.stored or part.context.stored.get(record.question_id, {})
-    if tau == DEFAULT_TAU:
-        part.differences += _differences(record.question_id, stored, answer)
+    given[record.question_id] = answer
 
 
-def _differences(
-    question_id: str, stored: Mapping[str, float], answer: ScoredAnswer
-) -> Iterator[Difference]:
-    for metric, value in stored.items():
-        recomputed = getattr(answer, metric)
-        if not abs(value - recomputed) <= STORED_TOLERANCE:
-            yield Difference(question_id, metric, value, recomputed)
+def _check_stored(part: Part, stored: Mapping[str, Mapping[str, float]]) -> None:
+    """Compare the scores that the host saved; of several responses it scores the first or all."""
+    for name, answer in part.answers.items():
+        for metric, value in (stored.get(name) or part.context.stored.get(name, {})).items():
+            scores = [getattr(given[name], metric) for given in part.by_repeat.values()]
+            recomputed = getattr(answer, metric)
+            means = (recomputed, _mean(scores))
+            if not any(abs(value - mean) <= STORED_TOLERANCE for mean in means):
+                part.differences.append(Difference(name, metric, value, recomputed))
 
 
 def _check_means(part: Part) -> None:
@@ -157,7 +194,13 @@ def _check_means(part: Part) -> None:
     if part.unreadable_count or part.doubled:
         return
     for metric, stored in part.context.stored_means.items():
-        values = [getattr(answer, metric) for answer in part.answers.values()]
-        mean = sum(values) / len(values)
-        if not abs(mean - stored) <= STORED_TOLERANCE:
-            part.differences.append(Difference(part.context.task, metric, stored, mean))
+        means = []
+        for given in part.by_repeat.values():
+            values = [getattr(answer, metric) for answer in given.values()]
+            means.append(_mean(values))
+        if not any(abs(mean - stored) <= STORED_TOLERANCE for mean in (means[0], _mean(means))):
+            part.differences.append(Difference(part.context.task, metric, stored, means[0]))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -7,18 +7,22 @@ size of the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.predictions.kinds import Kind
 from dtvqa_plugin.predictions.rows import PredictionFileError
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
-from dtvqa_plugin.runs.files import find_files
+from dtvqa_plugin.runs.files import cannot_open, find_files
+from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.parts import Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
 from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.text import counted
 
 
 def read_runs(
@@ -44,13 +48,17 @@ def read_runs(
             if file == path or len(files) == 1:
                 raise
             skipped.append(str(error))
+        except OSError as error:
+            if file == path or len(files) == 1:
+                raise RunError(cannot_open(file, error)) from error
+            skipped.append(cannot_open(file, error))
     if not parts:
         raise RunError(
             f"{path}: no answers to this benchmark's questions found "
             "(lmms-eval keeps them with --log_samples)" + "".join(f"\n  {line}" for line in skipped)
         )
     runs = [_as_run(group, references, tau, skipped) for group in _groups(parts)]
-    return distinct_names([replace(run, name=name) if name else run for run in runs])
+    return distinct_names([replace(run, name=name, title=name) if name else run for run in runs])
 
 
 def read_run(
@@ -93,25 +101,52 @@ def _as_run(
     group: Sequence[Part], references: References, tau: float, skipped: Sequence[str]
 ) -> Run:
     first = min(group, key=lambda part: str(part.path))
-    answers = {key: answer for part in group for key, answer in part.answers.items()}
+    repeats = _joined_repeats(group)
+    answers = repeats[0]
     known = references.split(first.split)
-    subsets = list(dict.fromkeys(known[name].subset for name in answers))
+    named = (references.named_subsets(part.context.task, part.split) for part in group)
+    answered = (known[name].subset for name in answers)
+    subsets = list(dict.fromkeys((*chain.from_iterable(named), *answered)))
     wanted = references.of_subsets(first.split, subsets)
     there = [record for record in wanted if record.question_id in answers]
     stamp = references.stamp(first.split, subsets)
     return Run(
         name=first.context.model,
+        title=first.context.model,
         kind=first.kind,
         paths=tuple(sorted(part.path for part in group)),
         split=first.split,
         context=first.context,
         records=tuple(there),
         answers=tuple(answers[record.question_id] for record in there),
+        repeats=tuple(tuple(given[record.question_id] for record in there) for given in repeats)
+        if len(repeats) > 1
+        else (),
         missing=tuple(record for record in wanted if record.question_id not in answers),
         annotations=stamp,
         tau=tau,
         faults=_joined_faults(group, stamp, skipped),
     )
+
+
+def _joined_repeats(group: Sequence[Part]) -> list[dict[str, ScoredAnswer]]:
+    """The answers of all files of a run, repeat by repeat."""
+    first = group[0]
+    for part in group:
+        if part.by_repeat.keys() != first.by_repeat.keys():
+            raise RunError(
+                f"{part.path} has {counted(len(part.by_repeat), 'response')} to each question, "
+                f"{first.path} has {len(first.by_repeat)}: files of one run have the same number; "
+                "name one of the files"
+            )
+    return [
+        {key: answer for part in group for key, answer in part.by_repeat[repeat].items()}
+        for repeat in sorted(first.by_repeat, key=_repeat_order)
+    ]
+
+
+def _repeat_order(repeat: str) -> tuple[int, int, str]:
+    return (0, int(repeat), "") if repeat.isdecimal() else (1, 0, repeat)
 
 
 def _joined_faults(group: Sequence[Part], stamp: AnnotationStamp, skipped: Sequence[str]) -> Faults:
@@ -128,27 +163,3 @@ def _joined_faults(group: Sequence[Part], stamp: AnnotationStamp, skipped: Seque
         other_annotations=tuple(other),
         skipped=tuple(skipped),
     )
-
-
-def distinct_names(runs: Sequence[Run]) -> list[Run]:
-    """Give runs of one model, condition and split names that tell them apart."""
-    alike: dict[tuple[str, str, str], list[Run]] = {}
-    for run in runs:
-        alike.setdefault((run.name, run.condition, run.split), []).append(run)
-    return [_named_apart(run, alike[run.name, run.condition, run.split]) for run in runs]
-
-
-def _named_apart(run: Run, alike: Sequence[Run]) -> Run:
-    """Add the shortest of stamp, file name and path that no other run of the name shares."""
-    if len(alike) == 1:
-        return run
-    labels: tuple[Callable[[Run], str], ...] = (
-        lambda other: other.context.stamp or other.paths[0].stem,
-        lambda other: other.paths[0].parent.name,
-        lambda other: str(other.paths[0]),
-    )
-    label = next(
-        (label for label in labels if len({label(other) for other in alike}) == len(alike)),
-        labels[-1],
-    )
-    return replace(run, name=f"{run.name} {label(run)}")

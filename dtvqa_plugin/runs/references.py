@@ -15,6 +15,8 @@ from dtvqa_plugin.data.splits import SPLITS, Split, get_split
 PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
 """The order in which the paper lists the subsets, and so do all tables here."""
 
+_CONDITION_WORDS = ("prompted", "native", "blind")
+
 
 def part_place(name: str) -> int:
     """A subset's place among all, for sorting; those of a set of one's own keep their order."""
@@ -73,6 +75,27 @@ class References:
         split = self.split_of(question_id)
         record = None if split is None else self.split(split).get(question_id)
         return None if split is None or record is None else (split, record)
+
+    def named_subsets(self, dataset: str, split: str) -> tuple[str, ...]:
+        """The subsets that a host's dataset or task name promises, if it names this split.
+
+        ``DTVQA`` and ``x_DTVQA.tsv`` promise all four, ``dtvqa_scene_prompted`` DTScene,
+        ``DTVQA_MINI`` the whole sample. Empty for a name of another form or split.
+        """
+        first, *words = dataset.lower().split("_")
+        words = [word for word in words if word not in _CONDITION_WORDS]
+        named = words.pop(0) if words and words[0] in SPLITS else "test"
+        if first != "dtvqa" or named != split or len(words) > 1:
+            return ()
+        there = tuple(dict.fromkeys(record.subset for record in self.split(split).values()))
+        if not words:
+            return there
+        known = {**SUBSETS, **SAMPLE_SUBSETS}
+        return tuple(
+            name
+            for name in there
+            if words[0] == name.lower() or (name in known and words[0] == known[name].task)
+        )
 
     def of_subsets(self, split: str, subsets: Sequence[str]) -> list[Record]:
         """The records of some subsets, in the paper's order of subsets."""

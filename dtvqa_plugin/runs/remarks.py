@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from dtvqa_plugin.metrics.names import HEADINGS, METRICS
+from dtvqa_plugin.runs.context import AnswerOrigin
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.text import counted
@@ -33,8 +35,10 @@ def _remarks(run: Run) -> Iterator[str]:
             f"{_some(faults.doubled)}"
         )
     if run.failed:
-        names = [answer.question_id for answer in run.answers if answer.failed]
-        yield f"{counted(run.failed, 'question')} failed (no output), each scores 0: {_some(names)}"
+        yield (
+            f"{counted(run.failed, 'question')} failed (no output), each scores 0: "
+            f"{_some(run.failed_ids)}"
+        )
     if faults.unknown:
         yield (
             f"{counted(faults.unknown, 'answer')} to questions that the benchmark does not have, "
@@ -48,8 +52,43 @@ def _remarks(run: Run) -> Iterator[str]:
     for loss, count in lost.items():
         yield f"{counted(count, 'output')} not as the model wrote it: {loss}"
     yield from _stored_remarks(faults)
+    yield from _repeat_remarks(run)
+    if run.context.answers is not None:
+        yield _origin_remark(run.context.answers)
+    yield from faults.doubles
     for line in faults.skipped:
         yield f"left out: {line}"
+
+
+def _repeat_remarks(run: Run) -> Iterator[str]:
+    count, asked = len(run.repeats), run.context.asked_repeats
+    if not count:
+        if asked > 1:
+            yield (
+                f"the host was asked for {asked} responses to each question; "
+                "the files hold one, and it alone is scored"
+            )
+        return
+    means = run.repeat_values.mean(axis=1) * 100
+    figures = "; ".join(
+        f"{HEADINGS[name]} {', '.join(f'{value:.1f}' for value in column)} "
+        f"(standard deviation {column.std(ddof=1):.2f})"
+        for name, column in zip(METRICS, means.T, strict=True)
+    )
+    yield (
+        f"{count} responses to each question, each scored by itself; over all questions: "
+        f"{figures}. The table shows the mean over repeats, its interval is over images; "
+        "audits and single outputs are of the first repeat"
+    )
+
+
+def _origin_remark(origin: AnswerOrigin) -> str:
+    if not origin.reused:
+        return f"all {counted(origin.total, 'answer')} were asked for in this run"
+    since = f" of {origin.since}" if origin.since else ""
+    known = f" (how they were asked: {origin.record})" if origin.record else ""
+    again = f"{origin.asked} were asked for" if origin.asked else "nothing was asked again"
+    return f"{origin.reused} of {origin.total} answers are from the run{since}{known}; {again}"
 
 
 def _stored_remarks(faults: Faults) -> Iterator[str]:

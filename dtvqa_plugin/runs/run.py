@@ -18,6 +18,7 @@ from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import METRICS
+from dtvqa_plugin.metrics.reasoning import REASONING_VERSION
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.predictions.kinds import Kind
 from dtvqa_plugin.runs.context import Context
@@ -35,7 +36,9 @@ class Run:
     """One model in one condition over the questions of one split.
 
     ``records`` and ``answers`` are aligned and in the paper's order of subsets; ``missing`` are
-    the questions of the same subsets that the run does not answer.
+    the questions of the same dataset that the run does not answer. Where each question has several
+    responses, ``repeats`` holds the answers of each repeat, aligned with ``records``, and
+    ``answers`` are those of the first. ``title`` is the name before what tells runs apart.
     """
 
     name: str
@@ -49,6 +52,8 @@ class Run:
     annotations: AnnotationStamp
     tau: float = DEFAULT_TAU
     faults: Faults = field(default_factory=Faults)
+    repeats: tuple[tuple[ScoredAnswer, ...], ...] = ()
+    title: str = ""
 
     @property
     def condition(self) -> str:
@@ -67,8 +72,17 @@ class Run:
 
     @property
     def failed(self) -> int:
-        """Number of questions for which the host got no output; each scores 0."""
-        return sum(answer.failed for answer in self.answers)
+        """Number of questions for which the host got no output; each scores 0.
+
+        Of several repeats, the number of questions that failed in one of them.
+        """
+        return len(self.failed_ids)
+
+    @cached_property
+    def failed_ids(self) -> tuple[str, ...]:
+        """The questions for which the host got no output, in one repeat at least."""
+        rows = zip(*(self.repeats or (self.answers,)), strict=True)
+        return tuple(row[0].question_id for row in rows if any(answer.failed for answer in row))
 
     @cached_property
     def design(self) -> Design:
@@ -78,10 +92,25 @@ class Run:
         )
 
     @cached_property
+    def repeat_values(self) -> Floats:
+        """Scores 0-1 of each repeat, shape (repeats, questions, 3), at least one repeat."""
+        return np.asarray(
+            [
+                [[getattr(answer, name) for name in METRICS] for answer in answers]
+                for answers in self.repeats or (self.answers,)
+            ],
+            dtype=np.float64,
+        )
+
+    @cached_property
     def values(self) -> Floats:
-        """Scores 0-1, shape (questions, 3), columns as in ``metrics.names.METRICS``."""
-        rows = [[getattr(answer, name) for name in METRICS] for answer in self.answers]
-        return np.asarray(rows, dtype=np.float64)
+        """Scores 0-1, shape (questions, 3), columns as in ``metrics.names.METRICS``.
+
+        Of several repeats the mean of each question's scores.
+        """
+        repeats = self.repeat_values
+        values: Floats = repeats[0] if len(repeats) == 1 else repeats.mean(axis=0)
+        return values
 
     @cached_property
     def by_question(self) -> dict[str, ScoredAnswer]:
@@ -101,6 +130,7 @@ class Run:
             self,
             records=tuple(self.records[i] for i in kept),
             answers=tuple(self.answers[i] for i in kept),
+            repeats=tuple(tuple(answers[i] for i in kept) for answers in self.repeats),
             missing=tuple(missing),
         )
 
@@ -115,11 +145,14 @@ class Run:
             prompt=self.context.prompt or self.condition,
             image=self.context.image,
             tau=self.tau,
-            reasoning="stripped",
+            reasoning=f"stripped-{REASONING_VERSION}",
             host=self.context.host,
             host_version=self.context.host_version,
             model=self.context.model,
             generation=self.context.generation,
+            runner=self.context.runner,
+            answers="" if self.context.answers is None else str(self.context.answers),
+            repeats=max(1, len(self.repeats)),
             failed=self.failed,
             partial=len(self.missing),
             benchmark=get_split(self.split).signed_as,
@@ -130,6 +163,6 @@ class Run:
         return {
             "missing": tuple(record.question_id for record in self.missing),
             "doubled": self.faults.doubled,
-            "failed": tuple(answer.question_id for answer in self.answers if answer.failed),
+            "failed": self.failed_ids,
             "unknown": self.faults.unknown_ids,
         }

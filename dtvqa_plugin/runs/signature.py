@@ -7,9 +7,9 @@ could be taken for part of the form is percent-encoded, so that a model name can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 from urllib.parse import quote, unquote
 
 from dtvqa_plugin.metrics.checks import check_tau
@@ -24,6 +24,8 @@ CUSTOM = "DTVQA-CUSTOM"
 ACC_RULE = "containment-lower"
 UNKNOWN = "unknown"
 
+_OPTIONAL = ("runner", "answers", "repeats")
+_REASONING = re.compile(r"(?:stripped|kept)(?:-[0-9]+)?")
 _PLAIN = "/+-_.~@()[]*'!"
 
 
@@ -35,6 +37,10 @@ class Signature:
     questions of those subsets the run lacks. ``annotations`` is the first 16 hex digits of the
     SHA-256 over questions and answers; ``revision`` the dataset repository's commit if known.
     ``tau`` is the ANLS threshold, ``failed`` the number of questions without any output.
+    ``reasoning`` is ``stripped-2``: thoughts were removed, by the second list of notations
+    (``stripped`` in lines of 0.1.0). ``image`` says what is known to have been done to the
+    picture on its way to the model. ``runner``, ``answers`` and ``repeats`` are in the line only
+    where something is known of them, or where there are several responses to each question.
     """
 
     version: str
@@ -44,7 +50,7 @@ class Signature:
     revision: str
     prompt: str
     tau: float
-    reasoning: Literal["stripped", "kept"]
+    reasoning: str
     host: str
     host_version: str
     model: str
@@ -53,6 +59,9 @@ class Signature:
     partial: int
     acc: str = ACC_RULE
     image: str = "original"
+    runner: str = ""
+    answers: str = ""
+    repeats: int = 1
     benchmark: str = field(default=BENCHMARK)
 
     def __str__(self) -> str:
@@ -65,17 +74,21 @@ class Signature:
             "ann": _encode(self.annotations),
             "rev": _encode(self.revision),
             "prompt": _encode(self.prompt),
-            "image": _encode(self.image),
+            "image": _encode(self.image, "=,"),
             "tau": repr(self.tau),
             "acc": _encode(self.acc),
             "reasoning": self.reasoning,
             "host": f"{_encode(self.host)}={_encode(self.host_version)}",
             "model": _encode(self.model, "=,"),
+            "runner": _encode(self.runner),
             "gen": _encode(self.generation, "=,"),
+            "answers": _encode(self.answers, "=,"),
+            "repeats": str(self.repeats) if self.repeats > 1 else "",
             "failed": str(self.failed),
             "partial": f"missing={self.partial}" if self.partial else "no",
         }
-        return "|".join((self.benchmark, *(f"{key}:{value}" for key, value in fields.items())))
+        shown = (f"{k}:{value}" for k, value in fields.items() if value or k not in _OPTIONAL)
+        return "|".join((self.benchmark, *shown))
 
 
 def parse_signature(line: str) -> Signature:
@@ -100,7 +113,7 @@ def parse_signature(line: str) -> Signature:
 def _from_fields(benchmark: str, values: Mapping[str, str]) -> Signature:
     host, _, host_version = values["host"].partition("=")
     reasoning = values["reasoning"]
-    if reasoning not in ("stripped", "kept"):
+    if not _REASONING.fullmatch(reasoning):
         raise ValueError(f"signature field reasoning is {reasoning!r}, not stripped or kept")
     subsets = _subsets(values["subsets"])
     if _number("n", values["n"]) != sum(subsets.values()):
@@ -117,11 +130,14 @@ def _from_fields(benchmark: str, values: Mapping[str, str]) -> Signature:
         image=unquote(values["image"]),
         tau=_threshold(values["tau"]),
         acc=unquote(values["acc"]),
-        reasoning="stripped" if reasoning == "stripped" else "kept",
+        reasoning=reasoning,
         host=unquote(host),
         host_version=unquote(host_version),
         model=unquote(values["model"]),
         generation=unquote(values["gen"]),
+        runner=unquote(values.get("runner", "")),
+        answers=unquote(values.get("answers", "")),
+        repeats=_number("repeats", values.get("repeats", "1")),
         failed=_number("failed", values["failed"]),
         partial=0 if partial == "no" else _number("partial", partial.removeprefix("missing=")),
     )
