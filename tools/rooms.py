@@ -1,7 +1,7 @@
 """Write the list of rooms in ``docs/architecture.md`` from the packages themselves.
 
-Run from the repository root: ``python tools/rooms.py``. A test fails where the list and the packages
-differ. The packages are parsed, not imported.
+Run from the repository root: ``python tools/rooms.py``. A test fails where the list and the
+packages differ. The packages are parsed, not imported.
 """
 
 from __future__ import annotations
