@@ -1,0 +1,129 @@
+"""A stretch of an answer as a value: markup off, and whether what is left can be trusted."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+from dtvqa_plugin.annotate.answers.labels import Labels
+
+Span = tuple[int, int]
+
+_INLINE_TAG = re.compile(r"</?(?:b|i|u|em|strong|code|span|font|mark|small|sub|sup)\b[^<>]{0,99}>", re.I)
+_BLOCK_TAG = re.compile(
+    r"</?(?:br|p|div|ul|ol|li|tr|table|thead|tbody|details|summary|dl|dt|dd|html|body|td|th|qa|pairs?|"
+    r"item|qa_pairs?|q|a|question|answer)(?:[_ ]?\d{1,3})?\s*/?>",
+    re.I,
+)
+_TAG = re.compile(r"</?[A-Za-z][\w-]{0,30}(?:\s[^<>]{0,200})?/?>")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]\w{1,20});", re.I)
+_WRAPPERS = (
+    ("***", "***"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_"), ("```", "```"), ("`", "`"),
+    ("==", "=="), ("~~", "~~"), ('"', '"'), ("“", "”"), ("「", "」"), ("『", "』"), ("«", "»"),
+    ("'", "'"), ("‘", "’"), ("„", "“"),
+)  # fmt: skip
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("（", "）"), ("【", "】"), ("<", ">"))
+
+
+def clean(text: str) -> str:
+    """The value of a stretch: tags, entities, markup around it and runs of blanks taken off."""
+    text = _BLOCK_TAG.sub(" ", _INLINE_TAG.sub("", text))
+    text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
+    text = " ".join(text.split())
+    while (inner := _unwrapped(text)) != text:
+        text = inner
+    text = re.sub(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*", r"\1", text)
+    return re.sub(r"\\([*_`#$~|+.!-])", r"\1", text).strip()
+
+
+def _unwrapped(text: str) -> str:
+    for first, last in _WRAPPERS:
+        inner = text[len(first) : len(text) - len(last)]
+        if not (text.startswith(first) and text.endswith(last)) or not inner.strip():
+            continue
+        if first in inner or last in inner or (first == "__" and re.fullmatch(r"[a-z_]+", inner)):
+            continue
+        return inner.strip()
+    return text
+
+
+def sound(question: str, answers: tuple[str, ...], labels: Labels, *, bars: bool) -> bool:
+    """Whether a question and its answers look whole: nothing of their wrapping is left on them.
+
+    ``bars``: whether a bar between words is text (in JSON and tables) and not a sign of a row.
+    """
+    if not bars and any(" | " in text for text in (question, *answers)):
+        return False
+    if _labelled(question, labels, "qa") or not _whole(question) or not re.search(r"\w", question):
+        return False
+    return bool(answers) and all(
+        _whole(answer) and not _labelled(answer, labels, "a") and re.search(r"[\w%]|\S", answer)
+        for answer in answers
+    )
+
+
+def _whole(text: str) -> bool:
+    if not text or text.endswith((":", "：")) or _ENTITY.search(text) or _TAG.search(text):
+        return False
+    if (text[0] == "_" or text[-1] == "_") and not re.fullmatch(r"_*[A-Za-z]\w*", text):
+        return False
+    if re.match(r"[*`|]|#(?!\d)|[-–—•>=]+\s|[,;:：]", text):
+        return False
+    if re.search(r"[`|\\]\Z|(?<!\d)\*\Z|\*\*|[{\[(]\Z", text):
+        return False
+    if re.search(r"\\[nrt\"'(]|[\"'”’]\s*[:,]\s*[\"'“{\[]|[\"'][}\]]+\Z|```", text):
+        return False
+    return _balanced(text)
+
+
+def _balanced(text: str) -> bool:
+    """Quotation marks and brackets at the ends have their partners."""
+    for first, last in _BRACKETS:
+        if text.startswith(first) and last not in text and not re.match(r"<\s?\d", text):
+            return False
+        if text.endswith(last) and first not in text:
+            return False
+    opening = text[0] in "\"“「『«" and text[1:].count(_partner(text[0])) == 0
+    closing = (text[-1] == '"' and text.count('"') % 2 == 1 and not re.search(r"\d\"\Z", text)) or (
+        text[-1] in "”」』»" and not any(mark in text for mark in "“「『«„")
+    )
+    return not (opening or closing)
+
+
+def _partner(mark: str) -> str:
+    return {'"': '"', "“": "”", "「": "」", "『": "』", "«": "»"}[mark]
+
+
+def _labelled(text: str, labels: Labels, sides: str) -> bool:
+    """Whether a label is left on a value: at its start, or a numbered one anywhere in it."""
+    folded = half_width(text)
+    for match in labels.inline.finditer(folded):
+        if match["n"] or match["sep"] is None:
+            continue
+        side = "q" if match["q"] else "a"
+        if match.start() == 0:
+            if side in sides and match["sep"].strip() != "-":
+                return True
+        elif match["num"] or len(match["q"] or match["a"]) > 2:
+            if match["sep"].strip() in (":", "=") and not _quoted(folded, match.start()):
+                return True
+    return False
+
+
+def _quoted(text: str, place: int) -> bool:
+    return place > 0 and text[place - 1] in "'\"“‘「«"
+
+
+def half_width(text: str) -> str:
+    """The same text, as long, with full-width letters, digits and signs made usual."""
+    if text.isascii():
+        return text
+    return "".join(_half(char) for char in text)
+
+
+def _half(char: str) -> str:
+    if char < "\u2000":
+        return char
+    folded = unicodedata.normalize("NFKC", char)
+    return folded if len(folded) == 1 else char
