@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dtvqa_plugin.annotate.answers import Pair, read_answer
+from dtvqa_plugin.annotate.answers import DEFAULT, Labels, Pair, read_answer
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.journal import Damage, Entry, Rewritten
 from dtvqa_plugin.annotate.project.project import Project, report_damage
@@ -47,6 +47,8 @@ def extract(project: Project) -> ExtractReport:
             f"{project.raw.path}: no answers yet; 'dtvqa annotate run' asks for them"
         )
     report = ExtractReport()
+    more = project.config.labels
+    labels = DEFAULT.extended(more.questions, more.answers, more.notes)
     with (
         project.working("extract"),
         Rewritten(project.pairs.path) as pairs,
@@ -56,7 +58,7 @@ def extract(project: Project) -> ExtractReport:
             report.images += 1
             seen: set[str] = set()
             for entry in answers:
-                _read(entry, report, pairs, unread, seen)
+                _read(entry, report, pairs, unread, seen, labels)
     return report
 
 
@@ -76,10 +78,15 @@ def _by_image(project: Project) -> Iterator[list[Entry]]:
 
 
 def _read(
-    entry: Entry, report: ExtractReport, pairs: Rewritten, unread: Rewritten, seen: set[str]
+    entry: Entry,
+    report: ExtractReport,
+    pairs: Rewritten,
+    unread: Rewritten,
+    seen: set[str],
+    labels: Labels,
 ) -> None:
     text = str(entry["text"])
-    parsed = read_answer(text)
+    parsed = read_answer(text, labels)
     report.answers += 1
     report.empty += not text.strip()
     refused = parsed.refusal or bool(entry.get("refusal"))

@@ -163,6 +163,10 @@ rounds:
     image_side: 2048        # larger images are scaled down to this longest side
     # extra: {{reasoning_effort: low}}        # sent along as it stands
 
+# labels:                 # more words that mark questions and answers in the models' answers
+#   questions: [Ceist]
+#   answers: [Freagra]
+
 check:
   ocr_threshold: 85         # 0-100: how much of an answer must be found in the recognised text
   duplicate_threshold: 90   # 0-100: from which likeness two questions count as the same

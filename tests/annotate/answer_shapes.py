@@ -174,7 +174,7 @@ SHAPES = [
     Shape(
         "answers in another order",
         f"Q1: {BRAND}\nQ2: {PRICE}\nA2: $4.50\nA1: Arla",
-        [TWO[1], TWO[0]],
+        TWO,
     ),
     Shape("numbered headings", f"### 1. {BRAND}\n- Arla\n### 2. {PRICE}\n- $4.50", TWO),
     Shape(
@@ -254,7 +254,7 @@ SHAPES = [
     Shape(
         "JSON numbers",
         '[{"question": "How many eggs?", "answer": 12}, {"question": "What share?", "answer": 2.50}]',
-        [("How many eggs?", "12"), ("What share?", "2.5")],
+        [("How many eggs?", "12"), ("What share?", "2.50")],
     ),
     Shape("JSON Chinese keys", f'[{{"问题": "{ZH_NAME}", "答案": "老北京炸酱面"}}]', ZH[:1]),
     Shape(

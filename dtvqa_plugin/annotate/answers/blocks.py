@@ -10,9 +10,12 @@ from dtvqa_plugin.annotate.answers.lines import Item
 from dtvqa_plugin.annotate.answers.values import Span, clean
 
 _QUESTION_END = re.compile(r"[?？؟][\s*_`\"'”’」)）]*\Z")
+_FOREIGN_LABEL = re.compile(r"[^\W\d]{1,15}\s?\d{0,3}\s?[:.)\-]")
+"""What a question without a label does not begin with: a label of a language not in the table."""
 _SENTENCE = re.compile(r"[.。!！:：…]\Z")
 _SILENT = ("blank", "rule", "remark", "note")
 _MAX_CONTINUATION_WORDS = 8
+_MAX_CONTINUATION_LINES = 6
 _MAX_BARE_WORDS = 15
 
 
@@ -62,7 +65,8 @@ class Reader:
             return True
         if not self.asks(item):
             return self._inline(item) is not None
-        before = next((i for i in reversed(self.items[:place]) if i.kind != "blank"), None)
+        earlier = (self.items[n] for n in range(place - 1, -1, -1))
+        before = next((i for i in earlier if i.kind != "blank"), None)
         if before is not None and before.kind == "q":
             # The text of an empty label, or a question in several lines.
             empty = before.text[0] >= before.text[1]
@@ -79,7 +83,9 @@ class Reader:
         marks = list(re.finditer(r"[?？؟]", text))
         if len(marks) != 1:
             return None
-        rest = re.compile(r"[*_`\"'”]{0,3}\s*(?:(?:[-–—:|]|->|=>|→|⇒)\s+)?").match(text, marks[0].end())
+        rest = re.compile(r"[*_`\"'”]{0,3}\s*(?:(?:[-–—:|]|->|=>|→|⇒)\s+)?").match(
+            text, marks[0].end()
+        )
         assert rest is not None
         if not text[rest.end() :].strip():
             return None
@@ -96,7 +102,11 @@ class Reader:
     def _sections(self) -> bool:
         """``Questions:`` with a numbered list, then ``Answers:`` with another."""
         kinds = [item.kind for item in self.items]
-        if kinds.count("qs") != 1 or kinds.count("as") != 1 or kinds.index("qs") > kinds.index("as"):
+        if (
+            kinds.count("qs") != 1
+            or kinds.count("as") != 1
+            or kinds.index("qs") > kinds.index("as")
+        ):
             return False
         at, then = kinds.index("qs"), kinds.index("as")
         asked = [i for i in self.items[at + 1 : then] if i.kind not in _SILENT]
@@ -151,7 +161,9 @@ class Reader:
             self.found.drop(block)
             return
         labelled = any(item.kind == "a" for item in rest_items)
-        read = self._labelled(block[0], rest_items) if labelled else self._bare(block[0], rest_items)
+        read = (
+            self._labelled(block[0], rest_items) if labelled else self._bare(block[0], rest_items)
+        )
         if read is None:
             self.found.drop(block)
         else:
@@ -232,10 +244,18 @@ class Reader:
             if not after or after[0].kind not in ("text", "item"):
                 return [], after
             span, after = after[0].text, after[1:]
+        taken = 0
         while after and after[0].kind == "text":
+            taken += 1
+            if taken > _MAX_CONTINUATION_LINES:
+                return [], after
             line = self.view[slice(*after[0].text)]
             ended = _SENTENCE.search(self.view[slice(*span)]) or after[0].strong
-            if ended or len(line.split()) > _MAX_CONTINUATION_WORDS or re.match(r"[\w ]+:|\W", line):
+            if (
+                ended
+                or len(line.split()) > _MAX_CONTINUATION_WORDS
+                or re.match(r"[\w ]+:|\W", line)
+            ):
                 return [], after
             if _SENTENCE.search(line) or "|" in line:
                 return [], after
@@ -254,10 +274,16 @@ class Reader:
         answer = told[0]
         same_list = answer.kind == "item" and answer.number != asked.number
         line = self.view[slice(*answer.text)]
+        if asked.kind != "q" and _FOREIGN_LABEL.match(self.view[slice(*asked.text)]):
+            return None
         if same_list or (asked.kind == "text" and answer.kind == "bullet" and not asked.strong):
             return None
         words = len(line.split())
-        if words > _MAX_BARE_WORDS or len(line) > 120 or (words > 5 and re.search(r"[.。]\s", line)):
+        if (
+            words > _MAX_BARE_WORDS
+            or len(line) > 120
+            or (words > 5 and re.search(r"[.。]\s", line))
+        ):
             return None
         after = items[items.index(answer) + 1 :]
         if any(i.kind in ("bullet", "item", "option") for i in after) or (
@@ -277,9 +303,10 @@ class Reader:
                 return None
             if item.kind == "text" and not noted:
                 line = self.view[slice(*item.text)]
-                if not blank or not (_SENTENCE.search(line) and len(line.split()) > 2):
-                    if len(line.split()) <= _MAX_CONTINUATION_WORDS or not blank:
-                        return None
+                words = len(line.split())
+                sentence = _SENTENCE.search(line) is not None and words > 2
+                if not blank or not (sentence or words > _MAX_CONTINUATION_WORDS):
+                    return None
         kept: list[Item] = []
         noted = False
         for item in items:

@@ -15,8 +15,8 @@ from dtvqa_plugin.annotate.answers.labels import Labels
 from dtvqa_plugin.annotate.answers.values import Span
 
 _START = re.compile(
-    r"(?:^[ \t]*|(?<=[\s:=]))(?:\w+[ \t]*=[ \t]*)?"
-    r"(?=[\[{(][\s\[{(]*(?://[^\n]*\s*)?[\[{(]*\s*(?:[\"'“]|\w+\"?\s*:\s*[\"'“]))|\A\s*(?=\"[\[{]{1,3}\s*\\\")",
+    r"(?:^[ \t]{0,40}|(?<=[\s:=]))(?:\w{1,60}[ \t]{0,9}=[ \t]{0,9})?"
+    r"(?=[\[{(][\s\[{(]{0,60}(?://[^\n]{0,200}\s{0,60})?[\[{(]{0,9}\s{0,60}(?:[\"'“]|\w{1,60}\"?\s{0,9}:\s{0,9}[\"'“]))|\A\s*(?=\"[\[{]{1,3}\s*\\\")",
     re.MULTILINE,
 )
 _QUOTES = "\"'“”‘’„"
@@ -190,7 +190,9 @@ class _Walk:
                 self.any(part)
 
     def _add(self, question: Any, answer: Any) -> None:
-        texts = [_text(part) for part in (answer if isinstance(answer, (list, tuple)) else [answer])]
+        texts = [
+            _text(part) for part in (answer if isinstance(answer, (list, tuple)) else [answer])
+        ]
         said = list(dict.fromkeys(text for text in texts if text is not None))
         if isinstance(question, str) and question.strip() and said and None not in texts:
             self.pairs.append((question, said))

@@ -14,12 +14,33 @@ QUESTIONS = (
     *("문제", "문", "السؤال", "سؤال", "pregunta", "cuestión", "frage", "domanda", "pergunta"),
     *("questão", "vraag", "pytanie", "вопрос", "питання", "otázka", "fråga", "spørgsmål"),
     *("spørsmål", "kysymys", "ερώτηση", "soru", "kérdés", "întrebare", "câu hỏi", "pertanyaan"),
-    *("प्रश्न", "คำถาม", "שאלה", "pitanje", "въпрос", "cwestiwn", "klausimas", "jautājums", "küsimus"),
+    *(
+        "प्रश्न",
+        "คำถาม",
+        "שאלה",
+        "pitanje",
+        "въпрос",
+        "cwestiwn",
+        "klausimas",
+        "jautājums",
+        "küsimus",
+    ),
 )
 ANSWERS = (
     *("short answer", "correct answer", "final answer", "expected answer", "answer text"),
     *("ground truth", "answers", "answer", "ans", "a", "response", "assistant", "gpt", "output"),
-    *("completion", "标准答案", "正确答案", "答案", "回答", "答", "正確答案", "答え", "解答", "正解"),
+    *(
+        "completion",
+        "标准答案",
+        "正确答案",
+        "答案",
+        "回答",
+        "答",
+        "正確答案",
+        "答え",
+        "解答",
+        "正解",
+    ),
     *("답변", "정답", "대답", "답", "الجواب", "جواب", "الإجابة", "إجابة", "respuesta", "réponse"),
     *("reponse", "antwort", "risposta", "resposta", "antwoord", "odpowiedź", "ответ", "відповідь"),
     *("odpověď", "odpoveď", "svar", "vastaus", "απάντηση", "cevap", "yanıt", "válasz", "răspuns"),
@@ -28,8 +49,31 @@ ANSWERS = (
 NOTES = (
     *("explanation", "reasoning", "reason", "rationale", "evidence", "location", "source", "type"),
     *("category", "difficulty", "confidence", "note", "options", "choices", "justification"),
-    *("选项", "解释", "理由", "说明", "位置", "类型", "备注", "難度", "難易度", "説明", "解説", "根拠", "설명"),
-    *("이유", "근거", "위치", "explicación", "explication", "erklärung", "begründung", "spiegazione"),
+    *(
+        "选项",
+        "解释",
+        "理由",
+        "说明",
+        "位置",
+        "类型",
+        "备注",
+        "難度",
+        "難易度",
+        "説明",
+        "解説",
+        "根拠",
+        "설명",
+    ),
+    *(
+        "이유",
+        "근거",
+        "위치",
+        "explicación",
+        "explication",
+        "erklärung",
+        "begründung",
+        "spiegazione",
+    ),
     *("explicação", "uitleg", "wyjaśnienie", "пояснение", "объяснение", "الشرح", "التفسير"),
 )
 INITIALS = (("P", "R"), ("F", "A"), ("D", "R"), ("В", "О"), ("Q", "R"), ("V", "A"), ("S", "C"))
@@ -42,7 +86,8 @@ _LEAD = (
     r"(?P<o1>[*_]{0,3})(?:[(\[]?(?P<item>\d{1,3})[.):、\]][*_]{0,3}[ \t]{0,9})?"
 )
 _NUMBER = (
-    r"(?:[ \t]{0,3}(?:\#|no\.?|nr\.?|n[º°])?[ \t]{0,3}(?P<num>\d{1,3}[a-z]?|[一二三四五六七八九十]{1,3}))?"
+    r"(?:[ \t]{0,3}(?:\#|no\.?|nr\.?|n[º°])?[ \t]{0,3}"
+    r"(?P<num>\d{1,3}[a-z]?|[一二三四五六七八九十]{1,3}))?"
 )
 _ASIDE = r"(?:[ \t]{0,3}[(\[][^()\[\]\n]{1,30}[)\]])?"
 
@@ -79,7 +124,7 @@ class Labels:
             rf"(?P<open>[*_`\[(【「<]{{0,4}})(?:(?P<q>{_any(self.questions)})|"
             rf"(?P<a>{_any(self.answers)})|(?P<n>{_any(self.notes)})){_NUMBER}{_ASIDE}"
             rf"(?P<close>[*_`\])】」>]{{0,4}})(?P<sep>[ \t\u00a0\u202f]{{0,3}}"
-            rf"(?:[:=、→]|->|=>|[.)](?=\s|[*_]|\Z)|[-–—](?=\s)))?(?P<after>{_MARKS})"
+            rf"(?:[:=、→]|->|=>|[.)](?=\s|[*_]|\Z|[^\x00-\x7f])|[-–—](?=\s)))?(?P<after>{_MARKS})"
         )
 
     def side(self, key: str) -> tuple[str, int | None] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from dtvqa_plugin.annotate.answers.labels import Labels, number_of
@@ -33,7 +34,9 @@ _TAGS = re.compile(
     re.IGNORECASE,
 )
 _SIDE_TAG = re.compile(r"<(/?)([^\W\d_]{1,12})[_ ]?(\d{0,3})>|<(/)([^\W\d_]{1,12})>")
-_RULE = re.compile(r"[\s>]*(?:[-*_=~+|]\s*){3,}|\s*```.*|[\s>*#_`|]*|\W*\d{1,3}\W*|[-+|= ]{5,}")
+_RULE = re.compile(
+    r"[\s>]*(?:[-*_=~+|]\s*){3,}|\s*```[\w+-]*\s*|[\s>*#_`|]*|\W*\d{1,3}\W*|[-+|= ]{5,}"
+)
 _HEADING = re.compile(
     r"[\s>#*_\-•]*(?:\d{1,3}[.)]\s*)?(?:(?:q\s*&\s*a|qa|question[- ]answer|q/a)?[ -]*"
     r"(?:pair|set|example|item)|问答对?|第)\s*\#?\s*(?:\d+|[一二三四五六七八九十])?\s*(?:对|题|组)?[\s:.*_\-]*",
@@ -41,22 +44,36 @@ _HEADING = re.compile(
 )
 _BULLET = re.compile(r"[ \t>]{0,40}(?:[-*•+–▪◦·]|->|=>|→|⇒|=)[ \t]{1,40}(?=\S)")
 _ITEM = re.compile(
-    r"[ \t>]{0,40}(?:\#{1,6}[ \t]{1,9})?(?:[-*•][ \t]{1,9})?[*_]{0,3}[(\[]?(?P<n>\d{1,3})[.):、\]](?!\d)[*_]{0,3}[ \t]{0,40}(?=\S)"
+    r"[ \t>]{0,40}(?:\#{1,6}[ \t]{1,9})?(?:[-*•][ \t]{1,9})?[*_]{0,3}[(\[]?"
+    r"(?P<n>\d{1,3})[.):、\]](?!\d)[*_]{0,3}[ \t]{0,40}(?=\S)"
 )
 _STRONG = re.compile(
-    r"[ \t>]{0,40}(?:[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]{1,3}[ \t]{0,4})?(?:\#{1,6}[ \t]{1,9}(?=\S)|(?=(?:\*\*|__)\S))"
+    r"[ \t>]{0,40}(?:[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]{1,3}[ \t]{0,4})?"
+    r"(?:\#{1,6}[ \t]{1,9}(?=\S)|(?=(?:\*\*|__)\S))"
 )
-_OPTION = re.compile(r"[\s>]{0,40}(?:[-*•][ \t]{1,9})?[*_]{0,2}[(\[]?([A-Ha-h])[).\]:][*_]{0,2}\s*\S")
-_SECTION = re.compile(r"[\s>#*_]*(?:(?P<q>questions|问题|質問|질문|preguntas|fragen)|(?P<a>answers|answer key|答案|回答|답변|respuestas|antworten))\s*:?[\s*_:]*", re.I)
+_OPTION = re.compile(
+    r"[\s>]{0,40}(?:[-*•][ \t]{1,9})?[*_]{0,2}[(\[]?([A-Ha-h])[).\]:][*_]{0,2}\s*\S"
+)
+_SECTION = re.compile(
+    r"[\s>#*_]*(?:(?P<q>questions|问题|質問|질문|preguntas|fragen)|"
+    r"(?P<a>answers|answer key|答案|回答|답변|respuestas|antworten))\s*:?[\s*_:]*",
+    re.I,
+)
 _REMARK = re.compile(
     r"\W*(?:here (?:are|is)|here's|sure\b|certainly|of course|okay|ok\b|below (?:are|is)|based on|"
     r"the following|let me know|i hope|hope this|these questions|note that|please (?:let|note)|"
     r"feel free|all (?:answers|questions)|each (?:question|answer)|if you (?:need|want|would)|"
-    r"would you like|do you want|i'm sorry|i am sorry|sorry|q(?:uestion)?s?\s*(?:&|and|-)\s*a(?:nswer)?s?\b|"
+    r"would you like|do you want|i'm sorry|i am sorry|sorry|"
+    r"q(?:uestion)?s?\s*(?:&|and|-)\s*a(?:nswer)?s?\b|"
     r"question[- ]answer|generated|"
-    r"以下是|希望|好的|当然|如需|如果您|根据图片|問答|问答|以下|お役|다음은|도움이|aquí|voici|hier sind|ecco|вот)",
+    r"以下是|希望|好的|"
+    r"当然|如需|如果您|根据图片|問答|问答|以下|お役|다음은|도움이|aquí|voici|hier sind|ecco|вот)",
     re.IGNORECASE,
 )  # fmt: skip
+
+
+_MAX_HEADING = 120
+_MAX_LINE = 4000
 
 
 def view_of(text: str, labels: Labels) -> str:
@@ -90,6 +107,8 @@ def _tag(match: re.Match[str]) -> str:
     name = match.group().strip("</>").lower()
     size = len(match.group())
     if re.match(r"</?(?:b|i|strong|em|u|span)>", match.group(), re.I):
+        return " " * size
+    if match.group().lower().startswith("</tr"):
         return " " * size
     if re.match(r"t[dh]\b", name):
         return (" " if match.group().startswith("</") else "|").ljust(size)
@@ -125,7 +144,7 @@ def _options(view: str, lines: Sequence[Span]) -> set[int]:
             letters[n] = match[1].upper()
             if match[1].upper() == "A" and re.search(r"\s[(\[]?[Bb][).\]:]\s", text):
                 chosen.add(n)
-    for n, after in zip(filled, filled[1:], strict=False):
+    for n, after in pairwise(filled):
         if n in letters and after in letters and ord(letters[after]) - ord(letters[n]) == 1:
             chosen |= {n, after}
     return chosen
@@ -135,9 +154,11 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
     text = view[slice(*line)]
     if not text.strip():
         return [Item("blank", line, line)]
-    if _RULE.fullmatch(text) or _HEADING.fullmatch(text):
+    bare = text.strip()
+    short = len(bare) <= _MAX_HEADING
+    if short and (_RULE.fullmatch(bare) or _HEADING.fullmatch(bare)):
         return [Item("rule", line, line)]
-    section = _SECTION.fullmatch(text)
+    section = _SECTION.fullmatch(bare) if short else None
     if section:
         return [Item("qs" if section["q"] else "as", line, line)]
     match = labels.line.match(view, line[0], line[1])
@@ -145,7 +166,7 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
         if label.kind == "note":
             return [label]
         return _chain(view, label, labels)
-    if _REMARK.match(text):
+    if _REMARK.match(bare):
         return [Item("remark", line, line)]
     if (match := _ITEM.match(view, line[0], line[1])) is not None:
         strong = "*" in match.group() or "#" in match.group() or view.startswith("**", match.end())
@@ -161,6 +182,9 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
 
 def _answered(view: str, item: Item, labels: Labels) -> list[Item]:
     """A line without a label of its own that holds an answer's label after a question."""
+    text = view[slice(*item.text)]
+    if len(text) > _MAX_LINE or not re.search(r"[?？؟.。)].*[:→\])】.–—-]", text):
+        return [item]
     question = Item("q", item.line, item.text, None, item.number)
     parts = _chain(view, question, labels)
     return parts if len(parts) == 2 and parts[1].kind == "a" else [item]
@@ -215,7 +239,9 @@ def _chain(view: str, first: Item, labels: Labels) -> list[Item]:
         if following is None:
             break
         start, item = following
-        parts[-1] = Item(last.kind, last.line, _cut(view, last.text[0], start), last.number, last.item)
+        parts[-1] = Item(
+            last.kind, last.line, _cut(view, last.text[0], start), last.number, last.item
+        )
         parts.append(item)
     return parts
 
@@ -237,9 +263,13 @@ def _next_label(
             continue
         before = view[start : match.start()].rstrip(" \t*_`([")
         if side == "a":
-            fits = _ENDS.search(before) is not None or (number is not None and number == last.number)
+            fits = _ENDS.search(before) is not None or (
+                number is not None and number == last.number
+            )
         else:
-            fits = number is not None and number == (last.number or 0) + 1 if numbered_chain else False
+            fits = (
+                number is not None and number == (last.number or 0) + 1 if numbered_chain else False
+            )
         if fits:
             item = _label(view, match, (last.line[0], end))
             if item is not None:

@@ -17,7 +17,9 @@ from dtvqa_plugin.annotate.answers.lines import items_of, lines_of, view_of
 from dtvqa_plugin.annotate.answers.tables import find_table, table_rows
 from dtvqa_plugin.annotate.answers.values import Span, clean, sound
 
-_THINK = re.compile(r"<(think(?:ing)?|analysis|reasoning)>.*?</\1>|\A(?:(?!<think).)*?</think>", re.S | re.I)
+_THINK = re.compile(
+    r"<(think(?:ing)?|analysis|reasoning)>.*?</\1>|\A(?:(?!<think).)*?</think>", re.S | re.I
+)
 _ATTRIBUTES = re.compile(r"<\w+(?:\s+[\w-]+\s*=\s*\"[^\"<>]*\"){2,6}\s*/?>(?:\s*</\w+>)?")
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*\"([^\"<>]*)\"")
 _ASIDE = re.compile(
@@ -25,13 +27,18 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"\b(?:i(?:'|’)?m|i am|we(?:'|’)re)\s+(?:really\s+|very\s+)?(?:sorry|unable|not able)|\bsorry\b|"
-    r"\b(?:i|we)\s+(?:can(?:'|’)?t|cannot|can not|won(?:'|’)t|could(?:n(?:'|’)t| not)|am not able)\b|"
-    r"\bunable to (?:assist|help|process|see|view|read|generate|provide)|\bas an ai\b|\bapologi[sz]e|"
+    r"\b(?:i(?:'|’)?m|i am|we(?:'|’)re)\s+(?:really\s+|very\s+)?(?:sorry|unable|not able)|"
+    r"\bsorry\b|"
+    r"\b(?:i|we)\s+(?:can(?:'|’)?t|cannot|can not|"
+    r"won(?:'|’)t|could(?:n(?:'|’)t| not)|am not able)\b|"
+    r"\bunable to (?:assist|help|process|see|view|read|"
+    r"generate|provide)|\bas an ai\b|\bapologi[sz]e|"
     r"\bthe image (?:is|appears) (?:too |completely )?(?:blank|blurry|unreadable|empty|dark)|"
     r"\bno (?:visible |readable |legible )?text (?:is |was )?(?:in|visible|present|found)|"
-    r"抱歉|对不起|對不起|无法|無法|不能(?:识别|查看|提供|协助)|很遗憾|申し訳|できません|죄송|할 수 없|"
-    r"lo siento|no puedo|tut mir leid|kann (?:ich )?(?:dabei |das )?nicht|désolé|ne peux pas|mi dispiace|"
+    r"抱歉|对不起|對不起|无法|無法|不能(?:识别|查看|提供|协助)|很遗憾|"
+    r"申し訳|できません|죄송|할 수 없|"
+    r"lo siento|no puedo|tut mir leid|kann (?:ich )?(?:dabei |das )?nicht|désolé|"
+    r"ne peux pas|mi dispiace|"
     r"non posso|desculpe|não posso|извините|не могу|عذر|آسف|لا أستطيع|لا يمكنني",
     re.IGNORECASE,
 )
@@ -84,7 +91,10 @@ def read_answer(text: str, labels: Labels = DEFAULT) -> Reading:
         return reading
     for question, answer in INITIALS:
         other = Labels((question,), (answer,), labels.notes)
-        if len(re.findall(rf"^\W*{question}\s?\d{{0,3}}\s?[:：]", text, re.MULTILINE)):
+        if all(
+            re.search(rf"^[^\w\n]{{0,20}}{side}\s?\d{{0,3}}\s?[:：]", text, re.MULTILINE)
+            for side in (question, answer)
+        ):
             again = _Draft(text, other).reading()
             if again.pairs and not again.unread_spans:
                 return again
@@ -109,7 +119,9 @@ class _Draft:
         self._lines()
 
     def reading(self) -> Reading:
-        pairs = tuple(sorted(self.pairs, key=lambda pair: min(pair.question_span, *pair.answer_spans)))
+        pairs = tuple(
+            sorted(self.pairs, key=lambda pair: min(pair.question_span, *pair.answer_spans))
+        )
         refused = not pairs and len(self.text) < 1500 and _REFUSAL.search(self.text) is not None
         unread = () if refused else tuple(_joined(self.text, self.unread))
         return Reading(self.text, pairs, unread, tuple(sorted(self.remarks)), refused)
@@ -140,7 +152,9 @@ class _Draft:
 
     def _json(self) -> None:
         for region in json_regions(self.view, self.labels):
-            if not region.pairs and not re.search(r"[\"'“]\s*:|[\"'“]\s*,\s*[\"'“]", self.text[slice(*region.span)]):
+            if not region.pairs and not re.search(
+                r"[\"'“]\s*:|[\"'“]\s*,\s*[\"'“]", self.text[slice(*region.span)]
+            ):
                 continue
             self._take(region.span)
             for question, answers, asked, said in region.pairs:
@@ -168,7 +182,7 @@ class _Draft:
         place = 0
         plain: list[Span] = []
         while place < len(lines):
-            table = find_table(self.view, lines[place:place + 1], self.labels)
+            table = find_table(self.view, lines[place : place + 1], self.labels)
             if table is None:
                 plain.append(lines[place])
                 place += 1

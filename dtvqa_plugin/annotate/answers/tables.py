@@ -20,14 +20,19 @@ _CELLS = {
 }
 
 
-def find_table(view: str, lines: Sequence[Span], labels: Labels) -> tuple[str, int, int, int] | None:
+def find_table(
+    view: str, lines: Sequence[Span], labels: Labels
+) -> tuple[str, int, int, int] | None:
     """``(separator, cells, question's column, answer's column)`` if the first line is a heading."""
     for separator in _CELLS:
         cells = split_row(view, lines[0], separator)
         if cells is None or len(cells) < 2:
             continue
         sides = [labels.side(view[start:end]) for start, end in cells]
-        columns = {side: [n for n, found in enumerate(sides) if found and found[0] == side] for side in "qa"}
+        columns = {
+            side: [n for n, found in enumerate(sides) if found and found[0] == side]
+            for side in "qa"
+        }
         if len(columns["q"]) == len(columns["a"]) == 1:
             return separator, len(cells), columns["q"][0], columns["a"][0]
     return None

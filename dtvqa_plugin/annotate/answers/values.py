@@ -10,7 +10,9 @@ from dtvqa_plugin.annotate.answers.labels import Labels
 
 Span = tuple[int, int]
 
-_INLINE_TAG = re.compile(r"</?(?:b|i|u|em|strong|code|span|font|mark|small|sub|sup)\b[^<>]{0,99}>", re.I)
+_INLINE_TAG = re.compile(
+    r"</?(?:b|i|u|em|strong|code|span|font|mark|small|sub|sup)\b[^<>]{0,99}>", re.I
+)
 _BLOCK_TAG = re.compile(
     r"</?(?:br|p|div|ul|ol|li|tr|table|thead|tbody|details|summary|dl|dt|dd|html|body|td|th|qa|pairs?|"
     r"item|qa_pairs?|q|a|question|answer)(?:[_ ]?\d{1,3})?\s*/?>",
@@ -84,7 +86,7 @@ def _balanced(text: str) -> bool:
             return False
         if text.endswith(last) and first not in text:
             return False
-    opening = text[0] in "\"“「『«" and text[1:].count(_partner(text[0])) == 0
+    opening = text[0] in '"“「『«' and text[1:].count(_partner(text[0])) == 0
     closing = (text[-1] == '"' and text.count('"') % 2 == 1 and not re.search(r"\d\"\Z", text)) or (
         text[-1] in "”」』»" and not any(mark in text for mark in "“「『«„")
     )
@@ -105,9 +107,12 @@ def _labelled(text: str, labels: Labels, sides: str) -> bool:
         if match.start() == 0:
             if side in sides and match["sep"].strip() != "-":
                 return True
-        elif match["num"] or len(match["q"] or match["a"]) > 2:
-            if match["sep"].strip() in (":", "=") and not _quoted(folded, match.start()):
-                return True
+        elif (
+            (match["num"] or len(match["q"] or match["a"]) > 2)
+            and match["sep"].strip() in (":", "=")
+            and not _quoted(folded, match.start())
+        ):
+            return True
     return False
 
 

@@ -112,6 +112,21 @@ class Check(Strict):
     text_only: Endpoint | None = None
 
 
+class AnswerLabels(Strict):
+    """Words that mark questions, answers and notes in answers, beside those that are known."""
+
+    questions: list[str] = Field(default_factory=list)
+    answers: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+    @field_validator("questions", "answers", "notes")
+    @classmethod
+    def _words(cls, value: list[str]) -> list[str]:
+        if any(not word.strip() or len(word) > 40 or "\n" in word for word in value):
+            raise ValueError("a label is a word or two of at most 40 characters")
+        return [word.strip() for word in value]
+
+
 class Review(Strict):
     """``target``: accepted questions wanted of each style (the paper: 300)."""
 
@@ -126,6 +141,7 @@ class Config(Strict):
     description: str = ""
     sources: list[Source] = Field(min_length=1)
     rounds: list[Round] = Field(min_length=1)
+    labels: AnswerLabels = Field(default_factory=lambda: AnswerLabels.model_validate({}))
     check: Check = Field(default_factory=lambda: Check.model_validate({}))
     review: Review = Field(default_factory=lambda: Review.model_validate({}))
 
