@@ -29,8 +29,9 @@ class Row:
     """One row. ``cells`` maps (part, metric) to a figure with its interval, all 0-100.
 
     ``counts`` and ``images`` are the numbers of questions and images by part, ``missing`` the
-    number that the run lacks in these parts. Published rows have an interval of None, no counts,
-    and a source.
+    number that the run lacks in these parts. ``repeats`` holds the figure of each repeat where
+    there are several responses to each question. Published rows have an interval of None, no
+    counts, and a source.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Row:
     verbose: bool = False
     source: str | None = None
     signature: str | None = None
+    repeats: Mapping[tuple[str, str], tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def marks(self) -> str:
@@ -183,7 +185,17 @@ def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) ->
         partial=bool(run.missing) or not whole,
         verbose=found.verbosity.warn,
         signature=str(run.signature()),
+        repeats=_repeat_figures(run) if run.repeats else {},
     )
+
+
+def _repeat_figures(run: Run) -> dict[tuple[str, str], tuple[float, ...]]:
+    means = [run.design.means(values * PERCENT) for values in run.repeat_values]
+    return {
+        (part, metric): tuple(float(mean[part][column]) for mean in means)
+        for part in run.design.parts
+        for column, metric in enumerate(METRICS)
+    }
 
 
 def _published_row(row: PublishedRow) -> Row:

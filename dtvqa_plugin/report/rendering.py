@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from statistics import stdev
 from typing import Any
 
 from dtvqa_plugin.analysis.audits import LeakagePart
@@ -415,9 +416,20 @@ def _row_document(row: Row) -> dict[str, Any]:
         "missing": row.missing,
         "partial": row.partial,
         "verbose": row.verbose,
+        "repeats": _repeats_document(row),
         "source": row.source,
         "signature": row.signature,
     }
+
+
+def _repeats_document(row: Row) -> dict[str, dict[str, Any]]:
+    parts: dict[str, dict[str, Any]] = {}
+    for (part, metric), values in row.repeats.items():
+        parts.setdefault(part, {})[metric] = {
+            "values": list(values),
+            "standard_deviation": stdev(values),
+        }
+    return parts
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def _labels(group: Sequence[Run]) -> list[str]:
     if len(group) == 1:
         return [""]
     facts = [_facts(run) for run in group]
+    _shorten([found for found in facts if found["weights"]])
     keys = list(dict.fromkeys(key for found in facts for key in found))
     differing = [key for key in keys if len({found.get(key) for found in facts}) > 1]
     telling = [key for key in differing if key not in _INCIDENTAL] or differing
@@ -48,6 +49,7 @@ def _labels(group: Sequence[Run]) -> list[str]:
 
 def _facts(run: Run) -> dict[str, str]:
     context = run.context
+    arguments = {f"{key}={value}" for key, value in context.arguments.items()}
     facts = {key: value for key, value in context.arguments.items() if value != weights_of(context)}
     facts |= {key: value for key, value in context.settings.items() if key not in facts}
     if not context.settings:
@@ -55,14 +57,24 @@ def _facts(run: Run) -> dict[str, str]:
     facts |= {
         "runner": context.runner,
         "prompt": context.prompt or "",
-        "image": context.image,
+        "image": ",".join(part for part in context.image.split(",") if part not in arguments),
         "host": f"{context.host} {context.host_version}",
         "weights": weights_of(context),
         "responses": str(max(1, len(run.repeats))),
     }
-    if any(key in context.arguments and f"{key}=" in context.image for key in context.arguments):
-        del facts["image"]  # its parts stand among the arguments
     return facts
+
+
+def _shorten(facts: Sequence[dict[str, str]]) -> None:
+    """Weights by the shortest ends of their paths that differ where the paths do."""
+    whole = [found["weights"].replace("\\", "/").strip("/").split("/") for found in facts]
+    ways = len({tuple(parts) for parts in whole})
+    for length in range(1, max((len(parts) for parts in whole), default=0) + 1):
+        ends = ["/".join(parts[-length:]) for parts in whole]
+        if len(set(ends)) == ways:
+            for found, end in zip(facts, ends, strict=True):
+                found["weights"] = end
+            return
 
 
 def _stated(key: str, value: str | None) -> str:
