@@ -12,7 +12,14 @@ from typing import Any
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.predictions.json_records import iter_records
 from dtvqa_plugin.predictions.kinds import Kind, stored_scores, vlmevalkit_name
-from dtvqa_plugin.runs.image_path import GREY, ORIGINAL, image_path, pixel_bounds
+from dtvqa_plugin.runs.image_path import (
+    GREY,
+    HOST_DEFAULT,
+    ORIGINAL,
+    UNKNOWN_PATH,
+    image_path,
+    pixel_bounds,
+)
 from dtvqa_plugin.runs.signature import UNKNOWN
 
 MAX_METADATA_BYTES = 256 * 2**20
@@ -110,6 +117,8 @@ def _lmms_context(path: Path) -> Context:
             GREY if blind else ORIGINAL,
             metadata.get("image_path_to_model"),
             pixel_bounds(arguments),
+            # Version 0.1.0 did not look at what the host was told about pictures.
+            HOST_DEFAULT if "condition" in metadata else UNKNOWN_PATH,
         ),
         host="lmms-eval",
         host_version=_lmms_version(metadata, results),
@@ -157,8 +166,16 @@ def _condition_of_task(task: str) -> str | None:
     return "paper" if task.endswith("_prompted") else "none"
 
 
+GENERATION_KEYS = frozenset(
+    {
+        *("max_new_tokens", "max_tokens", "max_length", "max_completion_tokens", "num_beams"),
+        *("temperature", "top_p", "top_k", "do_sample", "repetition_penalty", "seed", "until"),
+        *("use_cache", "length_penalty", "min_length", "reasoning_effort", "system_prompt"),
+    }
+)
+
 _NAMING = ("pretrained", "model_version", "model_name", "model_id", "model", "mode")
-_SECRET = re.compile(r"key|token|secret|passw|auth|credential", re.IGNORECASE)
+_SECRET = re.compile(r"key|token$|secret|passw|auth|credential|cookie|header", re.IGNORECASE)
 
 
 def _arguments(given: object) -> dict[str, str]:
@@ -269,7 +286,9 @@ def _vlmevalkit_context(path: Path) -> Context:
     host = _mapping(summary.get("host"))
     condition = _condition(summary, named.condition if named else None)
     version = "=".join(str(host[key]) for key in ("distribution", "version") if key in host)
-    generation = _mapping(summary.get("generation"))
+    settings = _mapping(_mapping(summary.get("model_settings")).get("settings"))
+    arguments = _plain_values(settings)
+    generation = {key: value for key, value in arguments.items() if key in GENERATION_KEYS}
     return Context(
         model=str(summary.get("model") or (named.model if named else path.stem)),
         condition=None if condition is None else str(condition),
@@ -280,10 +299,22 @@ def _vlmevalkit_context(path: Path) -> Context:
         generation=",".join(f"{key}={value}" for key, value in sorted(generation.items()))
         or UNKNOWN,
         task=named.dataset if named else str(summary.get("dataset", "")),
+        host_model=str(_mapping(summary.get("model_settings")).get("class", "")),
+        arguments={key: value for key, value in arguments.items() if key not in generation},
+        settings=generation,
         answers=_answer_origin(summary.get("answers")),
         files=_file_hashes(summary),
         stored=_stored_questions(path.with_name(f"{path.stem}_questions.jsonl")),
     )
+
+
+def _plain_values(settings: Mapping[str, Any]) -> dict[str, str]:
+    """The plain values among a model's settings, secrets left out."""
+    return {
+        str(key): str(value)
+        for key, value in settings.items()
+        if isinstance(value, str | int | float) and not _SECRET.search(str(key))
+    }
 
 
 def _answer_origin(said: object) -> AnswerOrigin | None:

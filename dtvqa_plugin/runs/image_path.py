@@ -8,7 +8,10 @@ from collections.abc import Mapping
 ORIGINAL = "original"
 GREY = "grey"
 UNKNOWN_PATH = "path=unknown"
-"""The picture was given to the host as it is; what the host sends on is not recorded."""
+"""What the host sends on of the picture is not recorded."""
+
+HOST_DEFAULT = "host-default"
+"""Nothing was set that changes the picture: it went the way that the host's runner takes."""
 
 _PIXELS = re.compile(
     r"pixel|image|img|tile|patch|resiz|resolution|detail|crop|max_num$|dynamic", re.IGNORECASE
@@ -16,21 +19,29 @@ _PIXELS = re.compile(
 _OTHER = re.compile(r"token|path|root|dir|folder|per_prompt|video|num_image", re.IGNORECASE)
 
 
-def image_path(given: str, recorded: object, bounds: Mapping[str, str]) -> str:
+def image_path(
+    given: str,
+    recorded: object,
+    bounds: Mapping[str, str],
+    otherwise: str = UNKNOWN_PATH,
+) -> str:
     """One line for the signature, such as ``original,format=JPEG,quality=85,max_pixels=200704``.
 
     Args:
         given: what the task gave to the host: ``original`` or ``grey``.
         recorded: the mapping ``image_path_to_model`` that the adapter wrote, else anything.
         bounds: pixel bounds and the like among the model's arguments.
+        otherwise: what stands there if neither says anything.
     """
     facts = (
-        {str(key): str(value) for key, value in sorted(recorded.items())}
+        {str(key): str(value).replace(", ", ";") for key, value in sorted(recorded.items())}
         if isinstance(recorded, Mapping)
         else {}
     )
-    parts = [f"{key}={value}" for key, value in facts.items()] or [UNKNOWN_PATH]
-    parts += [f"{key}={value}" for key, value in bounds.items() if key not in facts]
+    found = {**facts, **{key: value for key, value in bounds.items() if key not in facts}}
+    parts = [f"{key}={value}" for key, value in found.items()]
+    if not facts and (otherwise == UNKNOWN_PATH or not parts):
+        parts.insert(0, otherwise)
     return ",".join((given, *parts))
 
 

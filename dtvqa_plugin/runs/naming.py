@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dtvqa_plugin.runs.context import weights_of
+from dtvqa_plugin.runs.image_path import HOST_DEFAULT
 from dtvqa_plugin.runs.run import Run
 
 _INCIDENTAL = ("base_url", "api_base", "device", "device_map", "port", "num_processes", "retry")
@@ -49,7 +50,7 @@ def _labels(group: Sequence[Run]) -> list[str]:
 
 def _facts(run: Run) -> dict[str, str]:
     context = run.context
-    arguments = {f"{key}={value}" for key, value in context.arguments.items()}
+    said = {HOST_DEFAULT, *(f"{key}={value}" for key, value in context.arguments.items())}
     facts = {key: value for key, value in context.arguments.items() if value != weights_of(context)}
     facts |= {key: value for key, value in context.settings.items() if key not in facts}
     if not context.settings:
@@ -57,7 +58,7 @@ def _facts(run: Run) -> dict[str, str]:
     facts |= {
         "runner": context.runner,
         "prompt": context.prompt or "",
-        "image": ",".join(part for part in context.image.split(",") if part not in arguments),
+        "image": ",".join(part for part in context.image.split(",") if part not in said),
         "host": f"{context.host} {context.host_version}",
         "weights": weights_of(context),
         "responses": str(max(1, len(run.repeats))),

@@ -9,6 +9,7 @@ from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.runs.context import AnswerOrigin
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults
 from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.runs.signature import UNKNOWN
 from dtvqa_plugin.utils.text import counted
 
 
@@ -54,7 +55,7 @@ def _remarks(run: Run) -> Iterator[str]:
     yield from _stored_remarks(faults)
     yield from _repeat_remarks(run)
     if run.context.answers is not None:
-        yield _origin_remark(run.context.answers)
+        yield from _origin_remarks(run.context.answers)
     yield from faults.doubles
     for line in faults.skipped:
         yield f"left out: {line}"
@@ -82,13 +83,14 @@ def _repeat_remarks(run: Run) -> Iterator[str]:
     )
 
 
-def _origin_remark(origin: AnswerOrigin) -> str:
-    if not origin.reused:
-        return f"all {counted(origin.total, 'answer')} were asked for in this run"
+def _origin_remarks(origin: AnswerOrigin) -> Iterator[str]:
+    """Whose answers VLMEvalKit took up; nothing where all were asked for in the run itself."""
+    if not origin.reused and origin.record != UNKNOWN:
+        return
     since = f" of {origin.since}" if origin.since else ""
-    known = f" (how they were asked: {origin.record})" if origin.record else ""
     again = f"{origin.asked} were asked for" if origin.asked else "nothing was asked again"
-    return f"{origin.reused} of {origin.total} answers are from the run{since}{known}; {again}"
+    said = f"{origin.reused} of {origin.total} answers are from the run{since}; {again}"
+    yield f"{said}; how they were asked is unknown" if origin.record == UNKNOWN else said
 
 
 def _stored_remarks(faults: Faults) -> Iterator[str]:

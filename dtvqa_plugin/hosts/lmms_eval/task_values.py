@@ -27,6 +27,7 @@ from typing import Any
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.benchmark.prompts import get_prompt, models_with_own_prompt, prompt_for
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.utils.checkout import checkout_commit
 from dtvqa_plugin.utils.environment import default_home, user_cache
 
 logger = logging.getLogger("dtvqa_plugin")
@@ -98,6 +99,7 @@ def metadata(split: str, subset: str, prompt: str) -> dict[str, Any]:
         "tau": DEFAULT_TAU,
         "dtvqa_plugin": __version__,
         "host_version": _host_version(),
+        "host_commit": checkout_commit("lmms_eval"),
     }
 
 
