@@ -135,7 +135,11 @@ class LoopbackHub:
         if key not in self._tags:
             size = path.stat().st_size
             large = size > self.redirect_over
-            digest = hashlib.sha256() if large else hashlib.sha1(b"blob %d\0" % size)
+            digest = (
+                hashlib.sha256()
+                if large
+                else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+            )
             with path.open("rb") as handle:
                 while chunk := handle.read(1 << 20):
                     digest.update(chunk)

@@ -10,7 +10,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image, ImageOps
 
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.ocr.boxes import TextBox
@@ -39,20 +38,6 @@ def default_threads() -> int:
     if wanted.isdecimal() and int(wanted) > 0:
         return int(wanted)
     return min(available_cores(), 4)
-
-
-def rgb_pixels(image: Image.Image) -> NDArray[np.uint8]:
-    """The image upright, on white where it is transparent: uint8, shape (height, width, 3)."""
-    image = ImageOps.exif_transpose(image)
-    if image.mode.startswith(("I", "F")):
-        image = _to_eight_bits(image)
-    if image.mode == "La":
-        image = image.convert("LA")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        white = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(white, image)
-    return np.asarray(image.convert("RGB"), dtype=np.uint8)
 
 
 class OCREngine:
@@ -103,15 +88,6 @@ class OCREngine:
             TextBox(text, _quad(corners), round(float(score), 3))
             for text, corners, score in zip(output.txts, output.boxes, output.scores, strict=True)
         ]
-
-
-def _to_eight_bits(image: Image.Image) -> Image.Image:
-    """Grey values of more than eight bits, scaled: Pillow's own conversion clips them at 255."""
-    values = np.asarray(image, dtype=np.float64)
-    values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
-    top = float(values.max(initial=0.0))
-    scale = 1.0 if top <= 255 else 255.0 / max(top, 65535.0)
-    return Image.fromarray(np.clip(values * scale, 0, 255).astype(np.uint8))
 
 
 def _pad(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

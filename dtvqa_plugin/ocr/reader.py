@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.ocr.cache import BoxCache, content_key, default_cache_dir
-from dtvqa_plugin.ocr.engine import OCREngine, rgb_pixels
+from dtvqa_plugin.ocr.engine import OCREngine
 from dtvqa_plugin.ocr.layout import reading_order
 from dtvqa_plugin.ocr.pick import pick_answer
+from dtvqa_plugin.utils.images import load_rgb
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -48,7 +51,7 @@ class OCRReader:
 
     def boxes(self, image: Image.Image) -> tuple[TextBox, ...]:
         """The recognised boxes of `image`, from the cache where it has them."""
-        pixels = rgb_pixels(image)
+        pixels = np.asarray(load_rgb(image))
         key = content_key(pixels)
         known = self.cache.get(key)
         if known is None:

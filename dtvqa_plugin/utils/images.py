@@ -31,10 +31,19 @@ ImageInput: TypeAlias = "str | Path | Image.Image"
 def load_rgb(image: ImageInput) -> Image.Image:
     """Decode to mode RGB, upright (EXIF orientation applied), fully loaded.
 
-    Transparency (RGBA, LA, palette) is composited on white; 16-bit grey is scaled to 8 bits;
-    CMYK and the rest are converted by Pillow; of an animation the first frame
-    is taken. Raises `DataError` naming the file when it is missing, empty, no image, cut off,
-    or over `MAX_PIXELS`.
+    This is the only rule for pixels here: hosts, OCR and reports all see its result. Transparency
+    (RGBA, LA, palette) is composited on white; 16-bit and float grey is scaled to 8 bits; CMYK and
+    the rest are converted by Pillow; of an animation the first frame is taken.
+
+    Args:
+        image: A file, or an image that is open already.
+
+    Returns:
+        The image, mode RGB; ``numpy.asarray`` of it is uint8 of shape (height, width, 3).
+
+    Raises:
+        DataError: It is missing, empty, no image, cut off, over `MAX_PIXELS`, or its values have
+            no known range. The message names the file.
     """
     if isinstance(image, Image.Image):
         return _decode(image, str(getattr(image, "filename", "") or "image in memory"))
@@ -180,7 +189,9 @@ def _upright(image: Image.Image, name: str) -> Image.Image:
 def _to_rgb(image: Image.Image, name: str) -> Image.Image:
     if image.mode.startswith("I") or image.mode == "F":
         return _from_wide(image, name)
-    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+    if image.mode == "La":  # Pillow turns it into nothing but LA
+        image = image.convert("LA")
+    if image.has_transparency_data:
         layer = image.convert("RGBA")
         white = Image.new("RGBA", layer.size, "white")
         return Image.alpha_composite(white, layer).convert("RGB")
@@ -188,9 +199,13 @@ def _to_rgb(image: Image.Image, name: str) -> Image.Image:
 
 
 def _from_wide(image: Image.Image, name: str) -> Image.Image:
-    """16-bit grey (``I;16*``; plain ``I`` in older Pillow) and float grey (0-1 or 0-255) to RGB."""
+    """Grey of more than 8 bits to RGB: 16 bits (``I``, ``I;16*``) or floats, 0-1 or 0-255.
+
+    Which range floats have is seen from the highest. A 16-bit value that the file declares
+    transparent becomes white.
+    """
     grey = np.asarray(image).astype(np.float64)
-    low, high = float(grey.min()), float(grey.max())
+    low, high = float(grey.min(initial=0.0)), float(grey.max(initial=0.0))
     top = 65535.0 if image.mode != "F" else (1.0 if high <= 1.0 else 255.0)
     if not (low >= 0.0 and high <= top):
         raise DataError(
@@ -198,4 +213,7 @@ def _from_wide(image: Image.Image, name: str) -> Image.Image:
             "save it as an 8-bit or 16-bit image"
         )
     pixels = np.rint(grey * (255.0 / top)).astype(np.uint8)
+    clear = image.info.get("transparency")
+    if isinstance(clear, int):
+        pixels[grey == clear] = 255
     return Image.fromarray(pixels).convert("RGB")

@@ -90,6 +90,87 @@ def test_every_mode_becomes_rgb(
         assert "transparency" not in found.info
 
 
+def of_numbers(mode: str, *values: float) -> Image.Image:
+    return Image.fromarray(np.array([values], dtype="float32" if mode == "F" else "int32"))
+
+
+def sixteen(mode: str, *values: int) -> Image.Image:
+    order = {"I;16": "<u2", "I;16L": "<u2", "I;16B": ">u2", "I;16N": "=u2"}[mode]
+    content = np.array(values, dtype=order).tobytes()
+    return Image.frombytes(mode, (len(values), 1), content, "raw", mode)
+
+
+def with_key(image: Image.Image, key: object) -> Image.Image:
+    image.info["transparency"] = key
+    return image
+
+
+def palette_with_alpha() -> Image.Image:
+    image = Image.new("P", (2, 1))
+    image.putpalette([255, 0, 0, 255, 0, 0, 0, 0], "RGBA")
+    image.putdata([0, 1])
+    return image
+
+
+def of_colours(mode: str, *colours: object) -> Image.Image:
+    image = Image.new(mode, (len(colours), 1))
+    for place, colour in enumerate(colours):
+        image.putpixel((place, 0), colour)  # type: ignore[arg-type]  # each mode has its own
+    return image
+
+
+BLACK = (0, 0, 0)
+GREY = (128, 128, 128)
+MODES = {
+    "1": (of_colours("1", 0, 255), BLACK, WHITE),
+    "L": (of_colours("L", 0, 128), BLACK, GREY),
+    "L with a key": (with_key(of_colours("L", 0, 128), 0), WHITE, GREY),
+    "LA": (of_colours("LA", (0, 255), (0, 127)), BLACK, GREY),
+    "La": (of_colours("LA", (0, 255), (0, 127)).convert("La"), BLACK, GREY),
+    "P": (palette(False).resize((2, 1)), RED, RED),
+    "P with a key": (palette(True).resize((2, 1)), WHITE, WHITE),
+    "P with alpha": (palette_with_alpha(), RED, WHITE),
+    "PA": (of_colours("RGBA", (255, 0, 0, 255), (0, 0, 0, 0)).convert("PA"), RED, WHITE),
+    "RGB": (of_colours("RGB", RED, BLACK), RED, BLACK),
+    "RGBX": (of_colours("RGB", RED, BLACK).convert("RGBX"), RED, BLACK),
+    "RGBA": (of_colours("RGBA", (255, 0, 0, 255), (0, 0, 0, 127)), RED, GREY),
+    "RGBa": (of_colours("RGBA", (255, 0, 0, 255), (0, 0, 0, 127)).convert("RGBa"), RED, GREY),
+    "CMYK": (of_colours("CMYK", (0, 255, 255, 0), (0, 0, 0, 255)), RED, BLACK),
+    "YCbCr": (of_colours("RGB", RED, GREY).convert("YCbCr"), RED, GREY),
+    "HSV": (of_colours("RGB", RED, GREY).convert("HSV"), RED, GREY),
+    "LAB": (of_colours("LAB", (0, 128, 128), (255, 128, 128)), BLACK, WHITE),
+    "I": (of_numbers("I", 0, 0x8080), BLACK, GREY),
+    "I of small values": (of_numbers("I", 0, 257), BLACK, (1, 1, 1)),
+    "F to 1": (of_numbers("F", 0.0, 0.5), BLACK, GREY),
+    "F to 255": (of_numbers("F", 0.0, 128.0), BLACK, GREY),
+    "I;16": (sixteen("I;16", 0, 0x8080), BLACK, GREY),
+    "I;16 of small values": (sixteen("I;16", 0, 257), BLACK, (1, 1, 1)),
+    "I;16 with a key": (with_key(sixteen("I;16", 0, 0x8080), 0), WHITE, GREY),
+    "I;16L": (sixteen("I;16L", 0, 0x8080), BLACK, GREY),
+    "I;16B": (sixteen("I;16B", 0, 0x80FF), BLACK, (129, 129, 129)),
+    "I;16N": (sixteen("I;16N", 0, 0x8080), BLACK, GREY),
+}
+
+
+def test_the_table_has_every_mode_of_this_pillow() -> None:
+    assert set(Image.MODES) <= {name.split(" ")[0] for name in MODES}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_every_pillow_mode_in_memory(name: str) -> None:
+    image, *colours = MODES[name]
+    before = image.tobytes()
+    found = np.asarray(load_rgb(image))
+    assert (found.dtype, found.shape) == (np.uint8, (1, 2, 3))
+    np.testing.assert_allclose(found[0].astype(int), colours, atol=2)
+    assert image.tobytes() == before, "the caller's image stays as it is"
+
+
+def test_an_image_without_pixels() -> None:
+    for mode in Image.MODES:
+        assert load_rgb(Image.new(mode, (0, 0))).size == (0, 0)
+
+
 def test_16_bits_a_channel(tmp_path: Path) -> None:
     path = tmp_path / "48.png"
     path.write_bytes(png16_rgb())

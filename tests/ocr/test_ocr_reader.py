@@ -19,7 +19,7 @@ from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics import score_corpus
 from dtvqa_plugin.ocr import OCRReader
-from dtvqa_plugin.ocr.engine import OCREngine, default_threads, rgb_pixels
+from dtvqa_plugin.ocr.engine import OCREngine, default_threads
 
 TABLE = draw(
     "Team|Wins|Losses",
@@ -130,13 +130,6 @@ def sideways_with_exif(image: Image.Image) -> Image.Image:
 def test_every_kind_of_image_is_read(readers: dict[str, OCRReader], convert: object) -> None:
     assert callable(convert)
     assert readers["dump"].answer(convert(WORD), "") == "MARZIPAN 2468"
-
-
-@pytest.mark.parametrize(
-    "mode", ["LAB", "HSV", "YCbCr", "LA", "PA", "La", "RGBa", "I", "F", "RGBX"]
-)
-def test_every_pillow_mode_becomes_rgb(mode: str) -> None:
-    assert rgb_pixels(Image.new(mode, (3, 2))).shape == (2, 3, 3)
 
 
 @pytest.mark.parametrize(

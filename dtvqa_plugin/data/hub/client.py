@@ -335,5 +335,7 @@ def _digest(content: bytes, tag: str | None) -> str | None:
     if tag is None or not re.fullmatch("[0-9a-f]+", tag):
         return None
     if len(tag) == 40:
-        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        return hashlib.sha1(
+            b"blob %d\0" % len(content) + content, usedforsecurity=False
+        ).hexdigest()
     return hashlib.sha256(content).hexdigest() if len(tag) == 64 else None
