@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,8 @@ from remote_releases import SUBSETS, images_of, picture
 from dtvqa_plugin.data import Store, load_split
 from dtvqa_plugin.data.transfer import export_archive, import_archive
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.ocr import Line, RecognisedText, recognised_texts
+from dtvqa_plugin.ocr.recognised import image_key, write_text
 
 NOWHERE = "http://127.0.0.1:9"
 
@@ -75,6 +78,23 @@ class TestThereAndBack:
         assert names[0] == "manifest.json"
         assert {f"image/{i}" for s in SUBSETS for i in images_of(s)} < set(names)
         assert not any(name.startswith("/") for name in names)
+
+    def test_recognised_text_goes_along_with_its_images(
+        self, source: Path, tmp_path: Path, dtvqa_home: Path
+    ) -> None:
+        home = tmp_path / "home"
+        shutil.copytree(source, home)
+        store = Store(home)
+        image = images_of(SUBSETS[0])[0]
+        text = RecognisedText(9, 9, (Line("one", (0, 0, 5, 5), 0.5),))
+        for engine, key in (("x-1", image_key(store.image_path(image))), ("x-1", "0" * 64)):
+            write_text(home / f"recognised/{engine}/{key}.json", text)
+        path = tmp_path / "with-text.tar"
+        export_archive(path, home=home)
+        import_archive(path)
+        assert len(list((dtvqa_home / "recognised").rglob("*.json"))) == 1
+        found = recognised_texts({image: Store(dtvqa_home).image_path(image)})
+        assert (found.engine, found.texts) == ("x-1", {image: text})
 
     def test_only_one_subset(self, source: Path, tmp_path: Path, dtvqa_home: Path) -> None:
         path = tmp_path / "scene.tar"

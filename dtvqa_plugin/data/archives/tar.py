@@ -15,7 +15,9 @@ from dtvqa_plugin.data.store import (
     CHECKSUMS,
     IMAGES,
     MANIFEST,
+    MAX_RECOGNISED_BYTES,
     Checks,
+    is_recognised,
     parse_checks,
     parse_manifest,
 )
@@ -99,6 +101,12 @@ class TarSource:
             if name in self._members:
                 yield file, self._content(name)
 
+    def recognised(self) -> Iterator[tuple[str, bytes]]:
+        """The files of recognised text, by name in the store's layout."""
+        for name in self._members:
+            if is_recognised(name):
+                yield name, self._content(name)
+
     def revision(self) -> str | None:
         """The commit that all of it came from, if the manifest in it says so."""
         if MANIFEST not in self._members:
@@ -167,4 +175,6 @@ def _limit(name: str) -> int | None:
         return MAX_ANNOTATION_BYTES
     if re.fullmatch(rf"{CHECKSUMS}/[^/]+/[^/]+\.json", name):
         return MAX_ANNOTATION_BYTES
+    if is_recognised(name):
+        return MAX_RECOGNISED_BYTES
     return MAX_IMAGE_BYTES if re.fullmatch(rf"{IMAGES}/[^/]+/[^/]+/[^/]+", name) else None

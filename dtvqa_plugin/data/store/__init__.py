@@ -25,6 +25,11 @@ from dtvqa_plugin.data.store.manifest import (
     dump_manifest,
     parse_manifest,
 )
+from dtvqa_plugin.data.store.recognised import (
+    MAX_RECOGNISED_BYTES,
+    is_recognised,
+    recognised_files,
+)
 from dtvqa_plugin.data.store.store import (
     IMAGES,
     LOCK_VARIABLE,
@@ -39,6 +44,7 @@ __all__ = [
     "IMAGES",
     "LOCK_VARIABLE",
     "MANIFEST",
+    "MAX_RECOGNISED_BYTES",
     "PARTIAL",
     "SCHEMA",
     "Checks",
@@ -49,6 +55,7 @@ __all__ = [
     "dump_checks",
     "dump_manifest",
     "file_crc32",
+    "is_recognised",
     "lock_timeout",
     "parse_checks",
     "parse_manifest",
@@ -57,5 +64,6 @@ __all__ = [
     "read_file",
     "read_test",
     "read_train",
+    "recognised_files",
     "record_checks",
 ]

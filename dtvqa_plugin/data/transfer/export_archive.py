@@ -1,10 +1,12 @@
 """One portable file of chosen splits: a plain tar of the store's layout (see `import_archive`).
 
-It holds ``manifest.json``, the annotation files, the images that they name and ``checksums/``.
+It holds ``manifest.json``, the annotation files, the images that they name, ``checksums/`` and the
+recognised text of those images that have it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import tarfile
@@ -29,6 +31,7 @@ from dtvqa_plugin.data.store import (
     dump_checks,
     dump_manifest,
     read_checks,
+    recognised_files,
 )
 from dtvqa_plugin.data.transfer.choice import Choice, holdings
 from dtvqa_plugin.errors import DataError
@@ -98,13 +101,15 @@ def _write_tar(
     total = sum(store.image_path(image).stat().st_size for image in images)
     recorded = read_checks(store, images)
     checks: Checks = {}
+    contents: set[str] = set()
     done = 0
     with tarfile.open(fileobj=handle, mode="w:", format=tarfile.PAX_FORMAT) as archive:
         _add(archive, MANIFEST, dump_manifest(_manifest_of(store, files, images)))
         for file in files:
             _add(archive, file.path, store.annotation_path(file).read_bytes())
         for image in images:
-            check = _add_image(archive, store.image_path(image), f"{IMAGES}/{image}")
+            check, sha256 = _add_image(archive, store.image_path(image), f"{IMAGES}/{image}")
+            contents.add(sha256)
             if recorded.get(image, check) != check:
                 raise DataError(
                     f"{store.image_path(image)}: changed since it was imported; "
@@ -116,6 +121,8 @@ def _write_tar(
                 progress(done, total)
         for folder, part in _by_folder(checks).items():
             _add(archive, f"{CHECKSUMS}/{folder}.json", dump_checks(part))
+        for name, path in recognised_files(store, contents).items():
+            _add(archive, name, path.read_bytes())
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -129,24 +136,27 @@ def _info(name: str, size: int) -> tarfile.TarInfo:
     return info
 
 
-def _add_image(archive: tarfile.TarFile, path: Path, name: str) -> tuple[int, int]:
+def _add_image(archive: tarfile.TarFile, path: Path, name: str) -> tuple[tuple[int, int], str]:
+    """Add an image; its size and CRC-32, and its SHA-256 (hex)."""
     size = path.stat().st_size
     with path.open("rb") as handle:
         counted = _Counted(handle)
         archive.addfile(_info(name, size), counted)
-    return size, counted.crc32
+    return (size, counted.crc32), counted.sha256.hexdigest()
 
 
 class _Counted:
-    """A readable that keeps the CRC-32 of what was read."""
+    """A readable that keeps the CRC-32 and the SHA-256 of what was read."""
 
     def __init__(self, handle: IO[bytes]) -> None:
         self.handle = handle
         self.crc32 = 0
+        self.sha256 = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
         content = self.handle.read(size)
         self.crc32 = zlib.crc32(content, self.crc32)
+        self.sha256.update(content)
         return content
 
 

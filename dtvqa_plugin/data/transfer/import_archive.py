@@ -69,7 +69,17 @@ def import_archive(
             mover.move()
             write_annotations(store, report.files)
             count_present(store, report, wanted)
+            _take_recognised(store, source)
             write_manifest(store, report, revision, source.label)
     finally:
         source.close()
     return report
+
+
+def _take_recognised(store: Store, source: TarSource) -> None:
+    """Recognised text is taken as it is, and never replaces what the store has."""
+    for name, content in source.recognised():
+        target = store.home / name
+        if not target.exists():
+            with store.writing(target) as handle:
+                handle.write(content)
