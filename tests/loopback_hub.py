@@ -40,6 +40,7 @@ class Seen:
     path: str
     range: str | None
     authorization: str | None
+    agent: str = ""
     status: int = 0
     sent: int = 0
     at: float = field(default_factory=time.monotonic)
@@ -52,12 +53,21 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """An answer of somebody else, status 200; without ``length`` its end ends the connection."""
+
+    body: bytes
+    headers: dict[str, str]
+    length: bool = True
+
+
+@dataclass(frozen=True)
 class Fault:
     """What to do to one answer instead of serving it well.
 
     ``status`` replaces it. ``stop_after`` sends that many body bytes and then cuts the connection
     (``how``: ``close``, ``reset`` or ``stall``). ``flip_at`` damages the byte at that offset of
-    the file. ``ignore_range`` sends the whole file with status 200.
+    the file. ``ignore_range`` sends the whole file with status 200. ``answer`` is sent instead.
     """
 
     status: int | None = None
@@ -66,6 +76,7 @@ class Fault:
     how: str = "close"
     flip_at: int | None = None
     ignore_range: bool = False
+    answer: Answer | None = None
 
 
 @dataclass
@@ -186,10 +197,13 @@ def _handler(owner: LoopbackHub, server: str) -> type[BaseHTTPRequestHandler]:
             self.now = Seen(
                 server, self.command, self.path, headers["Range"], headers["Authorization"]
             )
+            self.now.agent = headers["User-Agent"] or ""
             owner.seen.append(self.now)
             fault = owner.fault(self.now) or Fault()
             try:
-                if fault.status is not None:
+                if fault.answer is not None:
+                    self._other(fault.answer)
+                elif fault.status is not None:
                     self._plain(fault.status, dict(fault.headers))
                 elif server == "hub" and "/blobs/" not in self.path:
                     self._hub(fault)
@@ -238,6 +252,13 @@ def _handler(owner: LoopbackHub, server: str) -> type[BaseHTTPRequestHandler]:
             else:
                 file = owner.root / unquote(parts.path).removeprefix("/blobs/")
                 self._file(file, {"Accept-Ranges": "bytes"}, fault)
+
+        def _other(self, answer: Answer) -> None:
+            length = {"Content-Length": str(len(answer.body))} if answer.length else {}
+            self._head(200, {**answer.headers, **length})
+            if self.command != "HEAD":
+                self.wfile.write(answer.body)
+            self.close_connection = not answer.length
 
         def _plain(self, status: int, headers: dict[str, str]) -> None:
             body = b"" if self.command == "HEAD" else json.dumps({"status": status}).encode()

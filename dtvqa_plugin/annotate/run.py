@@ -8,7 +8,6 @@ their way (at most ``concurrency``) are lost.
 from __future__ import annotations
 
 import hashlib
-import logging
 import signal
 import threading
 import time
@@ -37,9 +36,9 @@ from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.annotate.text.reader import TextReader
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.images import load_rgb
-from dtvqa_plugin.utils.text import now
+from dtvqa_plugin.utils.text import escaped_logger, now
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 STOP_AFTER = 20
 """Failures in a row after which a run gives up: the endpoint is down, or refuses everything."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import threading
 import uuid
 from collections import OrderedDict
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-logger = logging.getLogger(__name__)
+from dtvqa_plugin.utils.text import escaped_logger
+
+logger = escaped_logger(__name__)
 
 _IN_MEMORY = 256
 

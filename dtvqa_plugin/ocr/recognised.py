@@ -8,7 +8,6 @@ image has none.
 from __future__ import annotations
 
 import json
-import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -20,8 +19,9 @@ from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.ocr.boxes import TextBox
 from dtvqa_plugin.utils.environment import default_home
 from dtvqa_plugin.utils.files import explained, file_sha256, whole_file
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 FOLDER = "recognised"
 """The folder's name in the store and in the portable archive."""

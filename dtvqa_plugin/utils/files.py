@@ -198,14 +198,15 @@ _CURES = {
     errno.EACCES: "no permission; change its owner or mode",
     errno.EPERM: "no permission; change its owner or mode",
     errno.EROFS: "the file system is read-only",
-    errno.ENOSPC: "the disk is full; what is complete stays, free some space and run this again",
-    errno.EDQUOT: "the disk quota is used up; what is complete stays, free some and run this again",
     errno.ENOTDIR: "a file stands where a folder is expected; move it away",
     errno.EEXIST: "a file stands where a folder is expected; move it away",
     errno.EISDIR: "a folder stands where a file is expected; move it away",
     errno.ENOENT: "no such file or folder",
     errno.ENAMETOOLONG: "the name is too long for this file system",
 }
+_FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up"}
+_KEPT = "; what is complete stays, free some space and run this again"
+_NOT_KEPT = "; nothing was kept, free some space there or write to another disk"
 
 
 @contextmanager
@@ -216,5 +217,7 @@ def explained(path: Path, doing: str, *, in_store: bool = True) -> Iterator[None
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else str(path)
         cure = _CURES.get(error.errno or 0, error.strerror or str(error))
+        if error.errno in _FULL:
+            cure = _FULL[error.errno] + (_KEPT if in_store else _NOT_KEPT)
         other = f" (or set {HOME_VARIABLE} to another folder)" if in_store else ""
         raise DataError(f"{where}: cannot {doing} it: {cure}{other}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import struct
 import threading
 from collections.abc import Iterator
@@ -16,8 +15,9 @@ import numpy as np
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 MAX_PIXELS = 150_000_000
 """Most pixels an image may have; below the size at which Pillow itself refuses to open one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import unicodedata
 from datetime import datetime, timezone
 
@@ -39,3 +40,19 @@ def visible(text: str) -> str:
 def now() -> str:
     """The present time as UTC, ISO 8601, whole seconds."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+class _Visible(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = visible(record.getMessage()), None
+        return True
+
+
+_VISIBLE = _Visible()
+
+
+def escaped_logger(name: str) -> logging.Logger:
+    """The logger of a module whose messages name files or quote data: they pass `visible`."""
+    logger = logging.getLogger(name)
+    logger.addFilter(_VISIBLE)
+    return logger

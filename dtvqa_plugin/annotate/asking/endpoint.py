@@ -24,8 +24,9 @@ import openai
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import Endpoint
 from dtvqa_plugin.utils.http import retry_after
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 MAX_REPLY_BYTES = 8_000_000
 MAX_WAIT = 300.0

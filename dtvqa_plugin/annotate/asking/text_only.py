@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -15,9 +14,9 @@ from dtvqa_plugin.annotate.project.config import Endpoint
 from dtvqa_plugin.annotate.project.journal import Damage, Entry
 from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.annotate.run import STOP_AFTER, RunReport, _gentle_stop, _usd
-from dtvqa_plugin.utils.text import now
+from dtvqa_plugin.utils.text import escaped_logger, now
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 INSTRUCTION = (
     "The question below is about a picture that you cannot see. If it can be answered all the "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,8 +17,9 @@ from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import file_sha256
 from dtvqa_plugin.utils.images import open_image
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 IMAGE_ENDINGS = frozenset(
     {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".jp2", ".avif"}

@@ -15,7 +15,6 @@ renamed: only ``sources[].images`` has to name the folder.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,8 +26,9 @@ from filelock import FileLock, Timeout
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import Config, Source, Style, read_config, read_style
 from dtvqa_plugin.annotate.project.journal import Damage, Journal
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 CONFIG = "config.yaml"
 

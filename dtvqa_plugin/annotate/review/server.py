@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.resources
 import io
 import json
-import logging
 import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,8 +19,9 @@ from dtvqa_plugin.annotate.review.queue import FILTERS, Queue, View
 from dtvqa_plugin.annotate.text.reader import TextReader
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.images import load_rgb
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 MAX_BODY = 1_000_000
 MAX_TEXT = 2000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +18,9 @@ from dtvqa_plugin.ocr import OCRReader, TextBox
 from dtvqa_plugin.ocr.boxes import Quad
 from dtvqa_plugin.ocr.layout import reading_order
 from dtvqa_plugin.utils.images import load_rgb
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 
 class TextReader:

@@ -14,6 +14,8 @@ from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained, file_sha256
 from dtvqa_plugin.utils.progress import Note, Progress, progress_bar
 
+_ZIP = b"PK"
+
 
 def download(file: HubFile, target: Path, folder: Path, note: Note) -> Path:
     """Bring the whole file to ``target``, checked against the hub's SHA-256.
@@ -37,7 +39,11 @@ def download(file: HubFile, target: Path, folder: Path, note: Note) -> Path:
     partial = folder / f"{key}.part"
     with explained(partial, "write"):
         partial.parent.mkdir(parents=True, exist_ok=True)
-        _download(file, partial, note)
+        try:
+            _download(file, partial, note)
+        finally:
+            if partial.stat().st_size == 0:
+                partial.unlink()
         if not _sha_agrees(partial, file):
             partial.unlink()
             raise FetchError(f"{file.label}: damaged on the way (its digest differs); again")
@@ -48,7 +54,7 @@ def download(file: HubFile, target: Path, folder: Path, note: Note) -> Path:
 
 def _download(file: HubFile, partial: Path, note: Note) -> None:
     with partial.open("ab") as handle, progress_bar(file.name) as progress:
-        done = min(handle.tell(), file.size)
+        done = min(handle.tell(), file.size) if _begins_as_zip(partial) else 0
         free = shutil.disk_usage(partial.parent).free
         if file.size - done > free:
             raise DataError(
@@ -69,12 +75,24 @@ def _download(file: HubFile, partial: Path, note: Note) -> None:
 
 
 def _append(file: HubFile, descriptor: int, done: int, progress: Progress) -> None:
+    progress(done, file.size)
     for chunk in file.stream(done, file.size):
+        if done == 0 and not chunk.startswith(_ZIP):
+            raise FetchError(
+                f"{file.label}: what the server sends does not begin as a zip archive does; "
+                "nothing of it was kept"
+            )
         view = memoryview(chunk)
         while view:
             view = view[os.write(descriptor, view) :]
         done += len(chunk)
         progress(done, file.size)
+
+
+def _begins_as_zip(path: Path) -> bool:
+    """Whether a begun download may be gone on with: what an earlier version kept may be a page."""
+    with path.open("rb") as handle:
+        return handle.read(len(_ZIP)) == _ZIP
 
 
 def _sha_agrees(path: Path, file: HubFile) -> bool:

@@ -2,7 +2,8 @@
 
 The archive's directory is read by the standard library through a file object that fetches what
 it is asked for. The members wanted are then fetched ahead of being read: neighbours share a
-request, requests run side by side, and what waits in memory is bounded.
+request, requests run side by side, each member is handed over as soon as its last byte is here,
+and what waits in memory is bounded.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 import bisect
 import io
 import itertools
+import struct
 import threading
+import zipfile
+import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, cast
 
 from dtvqa_plugin.data.archives import Member, MemberError, ZipSource
 from dtvqa_plugin.data.hub.client import HubFile
+from dtvqa_plugin.data.hub.faults import StoppedError
 
 WORKERS = 8
 """Requests side by side."""
@@ -28,8 +34,9 @@ MAX_DIRECTORY = 64 * 2**20
 _TAIL = 8 * 1024
 _AHEAD = 4 * 2**20
 _GROUP = 4 * 2**20
+_LARGE_GROUP = 8 * 2**20
 _LARGE = 16 * 2**20
-_WAITING = 64 * 2**20
+_WAITING = 32 * 2**20
 _GAPS = 0.01
 # A local header (30 bytes), its name and extra field, and a ZIP64 data descriptor.
 _FRAME = 30 + 2 * 0xFFFF + 24
@@ -108,11 +115,6 @@ class Span:
     end: int
     members: tuple[Member, ...]
 
-    @property
-    def weight(self) -> int:
-        """Bytes that it takes in memory, compressed and unpacked."""
-        return self.end - self.start + sum(member.size for member in self.members)
-
 
 class RemoteZip(ZipSource):
     """A `MemberSource` over an archive on the hub; ``workers`` requests run side by side."""
@@ -153,22 +155,22 @@ class RemoteZip(ZipSource):
         return regions
 
     def _side_by_side(self, spans: Sequence[Span]) -> Iterator[tuple[Member, Iterable[bytes]]]:
-        todo = list(reversed(spans))
-        running: dict[Future[list[_Got]], Span] = {}
+        todo = deque(spans)
+        arrivals = _Arrivals(self.file.hub.stop)
+        running = 0
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="dtvqa-fetch")
         try:
             while todo or running:
-                while todo and len(running) < 2 * self.workers:
-                    held = sum(span.weight for span in running.values())
-                    if running and held + todo[-1].weight > _WAITING:
-                        break
-                    span = todo.pop()
-                    running[pool.submit(self._fetch, span)] = span
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    for got in future.result():
-                        yield got.member, got.content if got.error is None else got.failing()
-                    del running[future]
+                while todo and running < self.workers:
+                    future = pool.submit(self._fetch, todo.popleft(), arrivals)
+                    future.add_done_callback(arrivals.end)
+                    running += 1
+                arrived = arrivals.get()
+                if isinstance(arrived, Future):
+                    arrived.result()
+                    running -= 1
+                else:
+                    yield arrived.member, arrived.chunks()
         finally:
             if running:
                 self.file.hub.stop.set()
@@ -179,39 +181,119 @@ class RemoteZip(ZipSource):
         self.file.hub.stop.set()
         super().close()
 
-    def _fetch(self, span: Span) -> list[_Got]:
-        content = b"".join(self.file.stream(span.start, span.end))
-        got: list[_Got] = []
-        for member in span.members:
-            self._ranges.hold(span.start, content, span.end)
-            try:
-                got.append(self._unpacked(member))
-            except MemberError:
-                # Damage on the way is put right by asking again; damage in the archive is not.
-                self._ranges.hold(0, b"", span.end)
-                got.append(self._unpacked(member, again=True))
-        self._ranges.hold(0, b"", 0)
-        return got
+    def _fetch(self, span: Span, arrivals: _Arrivals) -> None:
+        """Fetch a span; its members arrive one by one, as their bytes do."""
+        buffer, begin = bytearray(), span.start
+        pending = deque(span.members)
+        for chunk in self.file.stream(span.start, span.end):
+            buffer += chunk
+            while pending and (place := _data(buffer, pending[0].offset - begin, pending[0])):
+                member = pending.popleft()
+                arrivals.put(self._checked(member, buffer, begin, place))
+                done = min((pending[0].offset if pending else span.end) - begin, len(buffer))
+                del buffer[:done]
+                begin += done
+        for member in pending:  # whose local header claims more than there is room for
+            arrivals.put(self._asked_again(member, span.end))
 
-    def _unpacked(self, member: Member, again: bool = False) -> _Got:
+    def _checked(self, member: Member, buffer: bytearray, begin: int, place: slice) -> _Got:
+        """The member's content; asked for again where it is not what the directory says."""
+        content = _unpacked(buffer[place], self._infos[member.image])
+        if content is None:
+            return self._asked_again(member, begin + place.stop)
+        return _Got(member, content)
+
+    def _asked_again(self, member: Member, end: int) -> _Got:
+        """Damage on the way is put right by asking again; damage in the archive is not."""
+        self._ranges.hold(0, b"", end)
         try:
-            return _Got(member, list(self._chunks(member)))
+            return _Got(member, b"".join(self._chunks(member)))
         except MemberError as error:
-            if not again:
-                raise
-            return _Got(member, [], error)
+            return _Got(member, b"", error)
+        finally:
+            self._ranges.hold(0, b"", 0)
+
+
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+"""Signature, then the lengths of the name and of the extra field."""
+
+
+def _data(buffer: bytearray, at: int, member: Member) -> slice | None:
+    """Where the packed data of the member stand whose local header begins at ``at``.
+
+    ``None`` where they have not all come, or no local header is there.
+    """
+    if len(buffer) < at + _LOCAL_HEADER.size:
+        return None
+    signature, name, extra = _LOCAL_HEADER.unpack_from(buffer, at)
+    begin = at + _LOCAL_HEADER.size + name + extra
+    end = begin + member.packed
+    return slice(begin, end) if signature == b"PK\3\4" and end <= len(buffer) else None
+
+
+def _unpacked(packed: bytearray, info: zipfile.ZipInfo) -> bytes | None:
+    """The content, or ``None`` where its length or CRC-32 is not the directory's."""
+    content = bytes(packed)
+    if info.compress_type == zipfile.ZIP_DEFLATED:
+        try:
+            content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, info.file_size + 1)
+        except zlib.error:
+            return None
+    right = len(content) == info.file_size and zlib.crc32(content) == info.CRC
+    return content if right else None
 
 
 @dataclass(slots=True)
 class _Got:
     member: Member
-    content: list[bytes]
+    content: bytes
     error: MemberError | None = None
 
-    def failing(self) -> Iterator[bytes]:
-        yield from self.content
-        if self.error is not None:
-            raise self.error
+    def chunks(self) -> Iterable[bytes]:
+        """A list where the content has been checked, as `MemberSource.read` says."""
+        return [self.content] if self.error is None else self._failing(self.error)
+
+    def _failing(self, error: MemberError) -> Iterator[bytes]:
+        yield b""
+        raise error
+
+
+class _Arrivals:
+    """Members on their way from the requests to the one reader; bounded by bytes."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._waiting: deque[_Got | Future[None]] = deque()
+        self._bytes = 0
+        self._changed = threading.Condition()
+
+    def put(self, got: _Got) -> None:
+        """Add a member; waits while too much is waiting. Raises `StoppedError` at the end."""
+        with self._changed:
+            while self._bytes and self._bytes + len(got.content) > _WAITING:
+                if self._stop.is_set():
+                    raise StoppedError
+                self._changed.wait(0.2)
+            self._bytes += len(got.content)
+            self._waiting.append(got)
+            self._changed.notify_all()
+
+    def end(self, future: Future[None]) -> None:
+        """Add the end of a request, after all its members."""
+        with self._changed:
+            self._waiting.append(future)
+            self._changed.notify_all()
+
+    def get(self) -> _Got | Future[None]:
+        """The next arrival; waits for it."""
+        with self._changed:
+            while not self._waiting:
+                self._changed.wait()
+            arrived = self._waiting.popleft()
+            if isinstance(arrived, _Got):
+                self._bytes -= len(arrived.content)
+            self._changed.notify_all()
+            return arrived
 
 
 def plan(members: Iterable[Member], regions: dict[str, tuple[int, int]]) -> list[Span]:
@@ -231,14 +313,18 @@ def plan(members: Iterable[Member], regions: dict[str, tuple[int, int]]) -> list
             break
         budget -= gap
         bridged.add(place)
+    # Enough requests to keep all workers busy to the end, and no more.
+    total = sum(max(part.packed, part.size) for part in ordered)
+    group = min(_LARGE_GROUP, max(_GROUP, total // (2 * WORKERS)))
     spans: list[Span] = []
     run: list[Member] = []
+    held = 0
     for place, member in enumerate(ordered):
         run.append(member)
-        full = sum(max(part.packed, part.size) for part in run) >= _GROUP
-        if full or place not in bridged:
+        held += max(member.packed, member.size)
+        if held >= group or place not in bridged:
             spans.append(_span(run, regions))
-            run = []
+            run, held = [], 0
     return spans
 
 

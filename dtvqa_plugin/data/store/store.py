@@ -10,7 +10,7 @@ Writers hold ``HOME/.lock``; readers take no lock, because every file appears co
 
 from __future__ import annotations
 
-import logging
+import errno
 import os
 import shutil
 import time
@@ -29,9 +29,9 @@ from dtvqa_plugin.data.store.manifest import Manifest, dump_manifest, parse_mani
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import HOME_VARIABLE, default_home
 from dtvqa_plugin.utils.files import explained, kind, read_regular, whole_file
-from dtvqa_plugin.utils.text import now
+from dtvqa_plugin.utils.text import escaped_logger, now
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 LOCK_VARIABLE = "DTVQA_LOCK_TIMEOUT"
 DEFAULT_LOCK_TIMEOUT = 1800.0
@@ -141,13 +141,8 @@ class Store:
         path = self.home / LOCK
         held = FileLock(path, mode=0o666)
         with explained(path, "lock"):
-            try:
-                self._acquire(held, limit)
-            except NotImplementedError:
-                raise DataError(
-                    f"{path}: this file system has no file locks; "
-                    f"set {HOME_VARIABLE} to a folder on one that has"
-                ) from None
+            _check_locks(path)
+            self._acquire(held, limit)
         try:
             self._clear_partial()
             yield
@@ -207,6 +202,37 @@ class Store:
         manifest.updated = now()
         with self.writing(self.manifest_path, sync=True) as handle:
             handle.write(dump_manifest(manifest))
+
+
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
+
+
+def _check_locks(path: Path) -> None:
+    """Raise `DataError` where the file system has no locks; filelock would go on without.
+
+    Its way out, a file that exists while the lock is held, does not keep processes of several
+    machines apart, and a killed process leaves it behind.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows, whose locks every file system has
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return  # another process holds it
+    except OSError as error:
+        if error.errno in _NO_LOCKS:
+            raise DataError(
+                f"{path}: this file system has no file locks ({error.strerror}), so several "
+                "processes could write at once. Fetch on a file system that has locks (set "
+                f"{HOME_VARIABLE} to a local disk), then copy the folder here; a complete store "
+                "is read without locks"
+            ) from None
+        raise
+    finally:
+        os.close(descriptor)
 
 
 def lock_timeout() -> float:

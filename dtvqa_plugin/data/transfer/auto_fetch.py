@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from dtvqa_plugin.data.transfer.fetch import fetch_release
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import offline, switch
 from dtvqa_plugin.utils.progress import progress_bar
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 AUTO_VARIABLE = "DTVQA_AUTO_FETCH"
 

@@ -78,7 +78,7 @@ def export_archive(
         )
     files = list({part.file.path: part.file for part in held.stored.values()}.values())
     images = sorted(choice.wanted(held.stored))
-    with explained(path, "write"):
+    with explained(path, "write", in_store=False):
         if path.is_dir():
             raise DataError(f"{path}: a folder stands where the archive is to be written")
         if path.exists() and not force:

@@ -6,7 +6,6 @@ split. An image asked about several times is stored once a row group.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,9 @@ from dtvqa_plugin.utils.progress import Progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-logger = logging.getLogger(__name__)
+from dtvqa_plugin.utils.text import escaped_logger
+
+logger = escaped_logger(__name__)
 
 SHARD_BYTES = 500_000_000
 """Image bytes in one shard, each image counted once (about)."""

@@ -6,7 +6,6 @@ that the chosen questions name. See `fetch_release` for what is checked.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Sequence
@@ -45,8 +44,9 @@ from dtvqa_plugin.data.transfer.report import (
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import offline
 from dtvqa_plugin.utils.progress import Note, Progress
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 PINNED_REVISION: str | None = None
 """The commit that published results were made with; ``None`` until there are such results."""
@@ -221,7 +221,11 @@ class _Job:
         found = self.hub.file(file.path)
         self.note(f"{found.label}: {found.size / 1e6:.2f} MB")
         path = self.store.annotation_path(file)
-        return parse_annotations(file, found.content(), path, origin=found.label)
+        content = found.content()
+        try:
+            return parse_annotations(file, content, path, origin=found.label)
+        except DataError as error:  # nothing is stored yet: the address is where it came from
+            raise FetchError(str(error).replace(str(path), found.label)) from None
 
     # images
 

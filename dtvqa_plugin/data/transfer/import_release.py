@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -29,8 +28,9 @@ from dtvqa_plugin.data.transfer.report import ImportReport, count_present, write
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import explained, kind
 from dtvqa_plugin.utils.progress import Progress
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 
 def import_release(

@@ -69,6 +69,7 @@ class Mover:
             self._todo.append((source, needed))
         self.total = sum(member.size for _, members in self._todo for member in members)
         self._check_space()
+        self._advance(0)
 
     def move(self) -> None:
         """Write what was chosen; what is complete stays when an error ends it."""
