@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -16,8 +15,9 @@ from dtvqa_plugin.data.archives.members import (
     too_big,
 )
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 _DEPTH = 5
 

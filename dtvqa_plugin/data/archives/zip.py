@@ -8,11 +8,13 @@ which, ahead of time).
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import stat
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -35,6 +37,11 @@ from dtvqa_plugin.errors import DataError
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
+_ZIP32 = 2**32
+_SPLIT_MARK = b"PK\7\x08"
+"""What the first part of a split archive begins with."""
+_END_BYTES = 8 * 1024
+"""Where the end record is looked for, which a long comment may stand behind."""
 
 
 class ZipSource:
@@ -54,6 +61,23 @@ class ZipSource:
         except OSError as error:
             raise DataError(f"{self._label}: cannot be read: {error.strerror or error}") from error
         self._infos: dict[str, zipfile.ZipInfo] = {}
+        self._check_offsets(file)
+
+    def _check_offsets(self, file: Path | IO[bytes]) -> None:
+        """Refuse what zipfile opens though its offsets do not say where the members are."""
+        ending = _ending(file)
+        offsets = [info.header_offset for info in self._zip.infolist()]
+        if ending.part:
+            self._zip.close()
+            raise DataError(_one_part(self._label))
+        if offsets and min(offsets) >= _ZIP32 and not ending.zip64:
+            self._zip.close()
+            raise DataError(
+                f"{self._label}: over 4 GiB and written without ZIP64, so its directory does not "
+                "say where the members are; getting it again does not help. Make it again with a "
+                "tool that writes ZIP64 (Info-ZIP's zip 3.0, 7-Zip), or unpack it where it was "
+                "made and import the folder"
+            )
 
     @property
     def label(self) -> str:
@@ -162,11 +186,45 @@ def _images_named(info: zipfile.ZipInfo) -> set[str]:
     return images
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """What an archive's last record says: which ``part`` it is (0: a whole one), if ZIP64."""
+
+    part: int = 0
+    zip64: bool = False
+
+
+def _ending(file: Path | IO[bytes]) -> _Ending:
+    """Read an archive's end; an empty answer where there is none."""
+    try:
+        with contextlib.ExitStack() as stack:
+            handle = stack.enter_context(file.open("rb")) if isinstance(file, Path) else file
+            size = handle.seek(0, io.SEEK_END)
+            handle.seek(max(0, size - _END_BYTES))
+            tail = handle.read(_END_BYTES)
+    except OSError:
+        return _Ending()
+    at = tail.rfind(b"PK\5\6")
+    if at < 0 or at + 6 > len(tail):
+        return _Ending()
+    part = int.from_bytes(tail[at + 4 : at + 6], "little")
+    return _Ending(0 if part == 0xFFFF else part, tail[max(0, at - 20) :].startswith(b"PK\6\7"))
+
+
+def _one_part(label: str) -> str:
+    return (
+        f"{label}: one part of a split archive (zip -s); join the parts where all of them are "
+        "('zip -s 0 NAME.zip --out WHOLE.zip') and import the result"
+    )
+
+
 def _no_zip(file: Path | IO[bytes], label: str, error: Exception) -> str:
     start = b""
     if isinstance(file, Path) and file.is_file():
         with file.open("rb") as handle:
             start = handle.read(64)
+    if start.startswith(_SPLIT_MARK) or _ending(file).part:
+        return _one_part(label)
     if start.startswith(b"version https://git-lfs"):
         return f"{label}: this is a git-LFS pointer, not the archive; run 'git lfs pull' there"
     if start.lstrip().startswith(b"<"):

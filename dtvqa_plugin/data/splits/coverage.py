@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from dtvqa_plugin.benchmark.records import Record
 from dtvqa_plugin.data.splits.reading import SplitReading, read_split
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import switch
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 PARTIAL_VARIABLE = "DTVQA_ALLOW_PARTIAL"
 

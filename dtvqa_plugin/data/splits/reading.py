@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,9 @@ from dtvqa_plugin.benchmark.release import AnnotationFile
 from dtvqa_plugin.data.splits.base import Split
 from dtvqa_plugin.data.splits.registry import get_split
 from dtvqa_plugin.data.store import Store, read_file
+from dtvqa_plugin.utils.text import escaped_logger
 
-logger = logging.getLogger(__name__)
+logger = escaped_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
