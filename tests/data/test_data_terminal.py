@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from data_releases import make_test_release
+from data_releases import make_test_release, noise
 
 ESCAPE = "\x1b]0;owned\x07\x1b[31m"
 COMMAND = "from dtvqa_plugin.cli import main; main()"
@@ -63,7 +63,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("command", ["export", "to-parquet"])
 def test_a_full_disk_names_what_helps(tmp_path: Path, small_disk: Path, command: str) -> None:
     home = tmp_path / "home"
-    done = dtvqa(home, "import", make_test_release(tmp_path / "release", side=200))
+    release = make_test_release(tmp_path / "release")
+    for image in (release / "image").rglob("*.png"):
+        image.write_bytes(noise(0, 120))
+    done = dtvqa(home, "import", release)
     assert done.returncode == 0, done.stderr
     done = dtvqa(home, command, small_disk / "out")
     assert done.returncode == 1
