@@ -2,12 +2,15 @@
 
 The paper measures each model twice, with the bare question and with an instruction before it
 (section 4); its runners for Qwen-VL and Monkey end the text with `` Answer:``, as those models
-were trained.
+were trained, and BLIP-2's asks ``Question: ... Answer:``. Which model of the paper was asked with
+which prompt stands in `benchmark.paper_runs`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from dtvqa_plugin.benchmark.paper_runs import own_prompts
 
 PAPER_INSTRUCTION = (
     "This is a question related to text in an image, please provide a word or phrase "
@@ -15,6 +18,7 @@ PAPER_INSTRUCTION = (
 )
 """The paper's instruction, its trailing blank included (released runners)."""
 
+QUESTION_OPENING = "Question: "
 ANSWER_ENDING = " Answer:"
 
 CONDITIONS = ("none", "paper")
@@ -42,13 +46,17 @@ PROMPTS: dict[str, Prompt] = {
         Prompt("paper", "paper", before=PAPER_INSTRUCTION),
         Prompt("answer", "none", after=ANSWER_ENDING),
         Prompt("paper_answer", "paper", before=PAPER_INSTRUCTION, after=ANSWER_ENDING),
+        Prompt("question_answer", "none", before=QUESTION_OPENING, after=ANSWER_ENDING),
+        Prompt(
+            "paper_question_answer",
+            "paper",
+            before=QUESTION_OPENING + PAPER_INSTRUCTION,
+            after=ANSWER_ENDING,
+        ),
     )
 }
 
-_MODEL_PROMPTS: dict[str, dict[str, str]] = {
-    "qwen_vl": {"none": "answer", "paper": "paper_answer"},
-    "monkey": {"none": "answer", "paper": "paper_answer"},
-}
+_MODEL_PROMPTS = own_prompts()
 
 
 def get_prompt(name: str) -> Prompt:

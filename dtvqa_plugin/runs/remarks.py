@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.runs.context import AnswerOrigin
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults
+from dtvqa_plugin.runs.paper_settings import paper_remarks
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.runs.signature import UNKNOWN
 from dtvqa_plugin.utils.text import counted
@@ -56,6 +57,7 @@ def _remarks(run: Run) -> Iterator[str]:
     yield from _repeat_remarks(run)
     if run.context.answers is not None:
         yield from _origin_remarks(run.context.answers)
+    yield from paper_remarks(run.context)
     yield from faults.doubles
     for line in faults.skipped:
         yield f"left out: {line}"
