@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dtvqa_plugin.annotate.answers import DEFAULT, Labels, Pair, read_answer
+from dtvqa_plugin.annotate.answers import DEFAULT, Labels, Pair, read_answer, read_structured
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.journal import Damage, Entry, Rewritten
 from dtvqa_plugin.annotate.project.project import Project, report_damage
@@ -86,7 +86,8 @@ def _read(
     labels: Labels,
 ) -> None:
     text = str(entry["text"])
-    parsed = read_answer(text, labels)
+    structured = entry.get("structured") in ("schema", "tool")
+    parsed = read_structured(text, labels) if structured else read_answer(text, labels)
     report.answers += 1
     report.empty += not text.strip()
     refused = parsed.refusal or bool(entry.get("refusal"))

@@ -160,6 +160,7 @@ rounds:
     max_output_tokens: 1000
     token_limit_field: max_tokens   # some models want max_completion_tokens
     # temperature: 0.7
+    structured: auto        # ask for JSON by schema or tool call where the endpoint can; off: text
     image_side: 2048        # larger images are scaled down to this longest side
     # extra: {{reasoning_effort: low}}        # sent along as it stands
 

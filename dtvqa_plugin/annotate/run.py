@@ -7,56 +7,46 @@ their way (at most ``concurrency``) are lost.
 
 from __future__ import annotations
 
-import hashlib
-import signal
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
 
 from PIL import Image
 
-from dtvqa_plugin.annotate.asking.endpoint import Answer, Asker, AskError, Stopped
+from dtvqa_plugin.annotate.asking.endpoint import Asker, Stopped
+from dtvqa_plugin.annotate.asking.estimate import Estimate, estimate
+from dtvqa_plugin.annotate.asking.known import Bounds, Known, chosen_rounds, of_round, templates_of
+from dtvqa_plugin.annotate.asking.money import Worst, spent, usd
 from dtvqa_plugin.annotate.asking.prompting import (
+    UNREAD_TEXT_TOKENS,
     Template,
-    answer_tokens,
     encode_image,
     image_tokens,
     text_tokens,
 )
+from dtvqa_plugin.annotate.asking.replies import Answer, AskError
+from dtvqa_plugin.annotate.asking.stopping import STOP_AFTER, gentle_stop
+from dtvqa_plugin.annotate.asking.structured import find_mode
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.project.config import Endpoint, Round
+from dtvqa_plugin.annotate.project.config import Round
 from dtvqa_plugin.annotate.project.inventory import Counts, ImageFile, Inventory
-from dtvqa_plugin.annotate.project.journal import Damage, Entry
-from dtvqa_plugin.annotate.project.project import Project, report_damage
+from dtvqa_plugin.annotate.project.journal import Entry
+from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.text.reader import TextReader
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.images import load_rgb
-from dtvqa_plugin.utils.text import escaped_logger, now
+from dtvqa_plugin.utils.text import now
 
-logger = escaped_logger(__name__)
+__all__ = ["Bounds", "Estimate", "RunReport", "estimate", "run"]
 
-STOP_AFTER = 20
-"""Failures in a row after which a run gives up: the endpoint is down, or refuses everything."""
 
-_UNREAD_TEXT_TOKENS = 600
 _MATCH_SAMPLE = 50
 
 Show = Callable[["RunReport"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What a run may cost. ``max_usd`` bounds all the project has spent, earlier runs included."""
-
-    max_usd: float | None = None
-    max_images: int | None = None
-    rounds: tuple[str, ...] = ()
-    again_empty: bool = False
 
 
 @dataclass(slots=True)
@@ -78,59 +68,23 @@ class RunReport:
     images: Counts = field(default_factory=Counts)
     faults: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    remaining_usd: float | None = None
+
+    def stop(self, reason: str) -> None:
+        """Say why the run ends early."""
+        self.stopped = reason
+
+    def fault(self, message: str) -> None:
+        """Count a fault by its message, numbers and ids left out; at most ten kinds."""
+        kind = re.sub(r"[0-9a-f-]{12,}|\d{5,}", "...", message)[:100]
+        if kind not in self.faults and len(self.faults) >= 10:
+            kind = "other faults (failures.jsonl)"
+        self.faults[kind] = self.faults.get(kind, 0) + 1
 
     @property
     def per_minute(self) -> float:
         """Answers a minute since the start."""
         return 60 * self.answered / max(time.monotonic() - self.started, 1e-9)
-
-
-@dataclass(slots=True)
-class Estimate:
-    """What a run would ask, by round: images, tokens in and out, US dollars."""
-
-    rounds: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    images: Counts = field(default_factory=Counts)
-    unread_text: int = 0
-
-    @property
-    def usd(self) -> float | None:
-        """The sum, None where a round with images to ask has no price."""
-        costs = [part["usd"] for part in self.rounds.values() if part["images"]]
-        return sum(c for c in costs if c is not None) if None not in costs else None
-
-
-def estimate(project: Project, bounds: Bounds) -> Estimate:
-    """Count what is left to ask and guess its tokens; asks nobody and recognises no text.
-
-    Tokens are rough: four letters a token, 28 x 28 pixels a token, 45 tokens a pair.
-    """
-    result = Estimate()
-    inventory = Inventory(project)
-    known = _Known(project, bounds)
-    text = TextReader(project, read_images=False)
-    rounds = _rounds(project, bounds)
-    templates = _templates(project, rounds)
-    for turn in rounds:
-        total = result.rounds[turn.name] = {"images": 0, "input": 0, "output": 0, "usd": 0.0}
-        for image in islice(_of_round(turn, inventory.scan()), bounds.max_images):
-            template = templates[turn.name, image.source]
-            if known.has(image, turn, template):
-                continue
-            boxes = text.boxes(image) if template.with_ocr else None
-            source = project.source(image.source)
-            assert source is not None
-            tokens = text_tokens(template.render(image, boxes, source.ocr.max_lines))
-            if template.with_ocr and boxes is None:
-                tokens += _UNREAD_TEXT_TOKENS
-                result.unread_text += 1
-            tokens += image_tokens(image.width, image.height, turn.image_side)
-            total["images"] = (total["images"] or 0) + 1
-            total["input"] = (total["input"] or 0) + tokens
-            total["output"] = (total["output"] or 0) + answer_tokens(turn.pairs)
-        total["usd"] = _usd(turn, int(total["input"] or 0), int(total["output"] or 0))
-        result.images = inventory.counts
-    return result
 
 
 def run(project: Project, bounds: Bounds, show: Show | None = None) -> RunReport:
@@ -143,37 +97,15 @@ def run(project: Project, bounds: Bounds, show: Show | None = None) -> RunReport
         return _Runner(project, bounds, show).run()
 
 
-class _Known:
-    """Which (image, round, model, prompt) are answered: a 16-byte digest each, no texts."""
-
-    def __init__(self, project: Project, bounds: Bounds) -> None:
-        self.keys: set[bytes] = set()
-        self.usd = 0.0
-        self.prompts = {entry["prompt"] for _, entry in project.prompts.read()}
-        damage = Damage(project.raw.path)
-        for _, entry in project.raw.read(damage=damage):
-            self.usd += _spent(entry)
-            if entry["text"].strip() or not bounds.again_empty:
-                self.keys.add(_key(entry["image"], entry["round"], entry["asked"], entry["prompt"]))
-        report_damage(damage)
-        for _, entry in project.failures.read():
-            self.usd += _spent(entry)
-        for _, entry in project.textonly.read():
-            self.usd += _spent(entry)
-
-    def has(self, image: ImageFile, turn: Round, template: Template) -> bool:
-        return _key(image.sha256, turn.name, turn.model, template.sha) in self.keys
-
-    def add(self, image: ImageFile, turn: Round, template: Template) -> None:
-        self.keys.add(_key(image.sha256, turn.name, turn.model, template.sha))
-
-
 @dataclass(frozen=True, slots=True)
 class _Job:
     image: ImageFile
     turn: Round
     template: Template
+    tokens: int
     worst_usd: float
+    text: str | None = None
+    """The request's text, where it is known before the question is started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +124,7 @@ class _Runner:
         self.project = project
         self.bounds = bounds
         self.show = show or (lambda report: None)
-        self.rounds = _rounds(project, bounds)
+        self.rounds = chosen_rounds(project, bounds)
         if bounds.max_usd is not None:
             for turn in self.rounds:
                 if turn.price is None:
@@ -200,33 +132,38 @@ class _Runner:
                         f"{project.root / 'config.yaml'}: --max-usd needs to know prices: set "
                         f"'price' of round {turn.name!r} (both 0 for a model of your own)"
                     )
-        self.templates = _templates(project, self.rounds)
+        self.templates = templates_of(project, self.rounds)
         self.stop = threading.Event()
         self.inventory = Inventory(project)
         self.text = TextReader(project)
-        self.known = _Known(project, bounds)
+        self.known = Known(project, bounds)
         self.report = RunReport(usd=self.known.usd)
         self.reserved = 0.0
         self._next: _Job | None = None
         self.failures_in_a_row = 0
+        self.empties_in_a_row = 0
+        self.worst = {turn.name: Worst(turn) for turn in self.rounds}
 
     def run(self) -> RunReport:
-        with _gentle_stop(self.stop, self.report):
+        with gentle_stop(self.stop, self.report.stop):
             for turn in self.rounds:
                 if not self.report.stopped:
                     self._round(turn)
         self.report.images = self.inventory.counts
         self.report.notes += self.text.summary()
+        if self.bounds.max_usd is not None:
+            self.report.remaining_usd = max(0.0, self.bounds.max_usd - self.report.usd)
         return self.report
 
     def _round(self, turn: Round) -> None:
-        asker = Asker(turn, self.stop)
+        before = (turn.name, turn.model) in self.known.answered_by
+        asker = Asker(turn, self.stop, before, find_mode(self.project, turn))
         pending: set[Future[_Done]] = set()
         jobs = self._jobs(turn)
         with ThreadPoolExecutor(turn.concurrency, thread_name_prefix="ask") as pool:
             try:
                 while True:
-                    self._fill(pool, pending, jobs, asker)
+                    self._fill(pool, turn.concurrency, pending, jobs, asker)
                     if not pending:
                         break
                     done, _ = wait(pending, return_when=FIRST_COMPLETED)
@@ -247,11 +184,12 @@ class _Runner:
     def _fill(
         self,
         pool: ThreadPoolExecutor,
+        workers: int,
         pending: set[Future[_Done]],
         jobs: Iterator[_Job],
         asker: Asker,
     ) -> None:
-        while len(pending) < pool._max_workers and not self.stop.is_set():
+        while len(pending) < workers and not self.stop.is_set():
             job = self._next or next(jobs, None)
             self._next = job
             if job is None or self._too_dear(job, pending):
@@ -265,17 +203,32 @@ class _Runner:
     def _too_dear(self, job: _Job, pending: set[Future[_Done]]) -> bool:
         """Whether one more question could pass the bound; then nothing new is started."""
         bound = self.bounds.max_usd
-        if bound is None or self.report.usd + self.reserved + job.worst_usd <= bound:
+        if bound is None:
+            return False
+        if pending and not self.worst[job.turn.name].counted:
+            return True  # the first answer shows how the endpoint counts
+        worst = self._worst_usd(job)
+        if self.report.usd + self.reserved + worst <= bound:
             return False
         if not pending:
+            left = max(0.0, bound - self.report.usd)
             self.report.stopped = (
-                f"--max-usd {bound:g}: {self.report.usd:.4f} USD spent in all, and one more "
-                f"question may cost {job.worst_usd:.4f}"
+                f"--max-usd {bound:g}: {self.report.usd:.4f} USD spent in all, {left:.4f} USD "
+                f"remain, and one more question may cost {worst:.4f}"
             )
         return True
 
+    def _worst_usd(self, job: _Job) -> float:
+        return max(job.worst_usd, self.worst[job.turn.name].usd(job.tokens))
+
+    def _may_pay_again(self, job: _Job, paid: int) -> bool:
+        """Whether the bound has room for another attempt after ``paid`` that may cost money."""
+        bound = self.bounds.max_usd
+        more = self._worst_usd(job) * paid
+        return bound is None or self.report.usd + self.reserved + more <= bound
+
     def _jobs(self, turn: Round) -> Iterator[_Job]:
-        images = islice(_of_round(turn, self.inventory.scan()), self.bounds.max_images)
+        images = islice(of_round(turn, self.inventory.scan()), self.bounds.max_images)
         first = list(islice(images, _MATCH_SAMPLE))
         self.text.check_matches(first)
         for image in chain(first, images):
@@ -283,15 +236,22 @@ class _Runner:
             if self.known.has(image, turn, template):
                 self.report.known += 1
                 continue
-            yield _Job(image, turn, template, self._worst(image, turn, template))
+            yield self._job(image, turn, template)
 
-    def _worst(self, image: ImageFile, turn: Round, template: Template) -> float:
-        tokens = text_tokens(template.text) + image_tokens(
+    def _job(self, image: ImageFile, turn: Round, template: Template) -> _Job:
+        """The question; under a bound in dollars with its real text, else with a guess of it."""
+        text = None
+        if self.bounds.max_usd is not None:
+            try:
+                text = self._text(image, template, None)
+            except DataError:
+                text = template.text  # cannot be decoded: its thread says so
+        tokens = text_tokens(text or template.text) + image_tokens(
             image.width, image.height, turn.image_side
         )
-        if template.with_ocr:
-            tokens += text_tokens(template.with_ocr) + _UNREAD_TEXT_TOKENS
-        return _usd(turn, tokens, turn.max_output_tokens) or 0.0
+        if template.with_ocr and text is None:
+            tokens += text_tokens(template.with_ocr) + UNREAD_TEXT_TOKENS
+        return _Job(image, turn, template, tokens, self.worst[turn.name].usd(tokens), text)
 
     def _write_prompt(self, job: _Job) -> None:
         template = job.template
@@ -314,23 +274,26 @@ class _Runner:
                 pixels = load_rgb(job.image.path)
             except DataError as error:
                 return _Done(job, unreadable=str(error))
-            return _Done(job, answer=asker.ask(*self._request(job, pixels)))
+            text = job.text or self._text(job.image, job.template, pixels)
+            sent = encode_image(job.image, pixels, job.turn.image_side)
+            answer = asker.ask(text, sent, lambda paid: self._may_pay_again(job, paid))
+            return _Done(job, answer=answer)
         except AskError as error:
             return _Done(job, error=error)
         except Stopped:
             return _Done(job, stopped=True)
 
-    def _request(self, job: _Job, pixels: Image.Image) -> tuple[str, tuple[str, bytes]]:
-        source = self.project.source(job.image.source)
+    def _text(self, image: ImageFile, template: Template, pixels: Image.Image | None) -> str:
+        source = self.project.source(image.source)
         assert source is not None
-        boxes = self.text.boxes(job.image, pixels) if job.template.with_ocr else None
-        text = job.template.render(job.image, boxes, source.ocr.max_lines)
-        return text, encode_image(job.image, pixels, job.turn.image_side)
+        boxes = self.text.boxes(image, pixels) if template.with_ocr else None
+        return template.render(image, boxes, source.ocr.max_lines)
 
     def _take(self, done: _Done) -> None:
         self._keep(done)
         if done.answer is not None:
             self.failures_in_a_row = 0
+            self._count_empty(done.job.turn, done.answer)
         if done.error is None:
             return
         if done.error.severity == "fatal":
@@ -342,6 +305,22 @@ class _Runner:
                 "what was answered is kept, run again when the endpoint is well"
             )
 
+    def _count_empty(self, turn: Round, answer: Answer) -> None:
+        """Stop after `STOP_AFTER` empty answers in a row: each of them is paid for."""
+        self.empties_in_a_row = 0 if answer.text.strip() else self.empties_in_a_row + 1
+        if self.empties_in_a_row < STOP_AFTER:
+            return
+        cure = (
+            f"raise max_output_tokens ({turn.max_output_tokens}) of round {turn.name!r}: the model "
+            "spends them before it writes, mostly on reasoning"
+            if answer.finish_reason == "length"
+            else "look at what the endpoint returns, then use --again-empty"
+        )
+        raise AnnotateError(
+            f"{STOP_AFTER} answers in a row were empty (finish_reason {answer.finish_reason}); "
+            f"{cure}; what was answered so far is kept"
+        )
+
     def _keep(self, done: _Done) -> None:
         """Write what a job brought; count it."""
         job, report = done.job, self.report
@@ -350,6 +329,8 @@ class _Runner:
             entry = self._entry(job, done.answer)
             self.project.raw.append(entry)
             self.known.add(job.image, job.turn, job.template)
+            answer = done.answer
+            self.worst[job.turn.name].learn(job.tokens, answer.input_tokens, answer.output_tokens)
             report.answered += 1
             report.attempts += done.answer.attempts
             report.empty += not done.answer.text.strip()
@@ -361,8 +342,7 @@ class _Runner:
             self.project.failures.append(entry)
             report.failed += 1
             report.attempts += done.error.attempts
-            kind = str(done.error).split(":")[0][:60]
-            report.faults[kind] = report.faults.get(kind, 0) + 1
+            report.fault(str(done.error))
             self._spend(entry)
         elif done.unreadable is not None:
             report.asked -= 1
@@ -371,17 +351,17 @@ class _Runner:
             report.asked -= 1
 
     def _spend(self, entry: Entry) -> None:
-        self.report.usd += _spent(entry)
-        self.report.usd_now += _spent(entry)
+        self.report.usd += spent(entry)
+        self.report.usd_now += spent(entry)
 
     def _entry(self, job: _Job, answer: Answer) -> Entry:
-        asked = text_tokens(job.template.text) + image_tokens(
-            job.image.width, job.image.height, job.turn.image_side
-        )
-        tokens_in = asked if answer.input_tokens is None else answer.input_tokens
+        tokens_in = job.tokens if answer.input_tokens is None else answer.input_tokens
         tokens_out = (
             text_tokens(answer.text) if answer.output_tokens is None else answer.output_tokens
         )
+        cost = usd(job.turn, tokens_in, tokens_out)
+        if cost is not None:
+            cost += job.worst_usd * answer.perhaps_paid
         return {
             "image": job.image.sha256,
             "source": job.image.source,
@@ -397,7 +377,8 @@ class _Runner:
             "input_tokens": tokens_in,
             "output_tokens": tokens_out,
             "counted": answer.input_tokens is not None,
-            "usd": _usd(job.turn, tokens_in, tokens_out),
+            "usd": cost,
+            "structured": answer.mode,
             "attempts": answer.attempts,
             "seconds": answer.seconds,
             "at": now(),
@@ -416,64 +397,3 @@ class _Runner:
             "usd": job.worst_usd * error.perhaps_paid,
             "at": now(),
         }
-
-
-@contextmanager
-def _gentle_stop(stop: threading.Event, report: RunReport) -> Iterator[None]:
-    """Ctrl-C and SIGTERM stop asking and let answers arrive; a second one ends at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handle(number: int, frame: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        report.stopped = "interrupted; answers on their way were waited for"
-        stop.set()
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _rounds(project: Project, bounds: Bounds) -> list[Round]:
-    rounds = project.config.rounds
-    if not bounds.rounds:
-        return list(rounds)
-    unknown = set(bounds.rounds) - {turn.name for turn in rounds}
-    if unknown:
-        names = ", ".join(turn.name for turn in rounds)
-        raise AnnotateError(f"no round {sorted(unknown)[0]!r} in the config; there are {names}")
-    return [turn for turn in rounds if turn.name in bounds.rounds]
-
-
-def _templates(project: Project, rounds: list[Round]) -> dict[tuple[str, str], Template]:
-    styles = project.styles
-    return {
-        (turn.name, source.name): Template.make(styles[source.style], source, turn)
-        for turn in rounds
-        for source in project.config.sources
-    }
-
-
-def _of_round(turn: Round, images: Iterator[ImageFile]) -> Iterator[ImageFile]:
-    return (image for image in images if turn.styles is None or image.style in turn.styles)
-
-
-def _key(image: str, turn: str, model: str, prompt: str) -> bytes:
-    text = "\0".join((image, turn, model, prompt))
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
-
-
-def _usd(endpoint: Endpoint, tokens_in: int, tokens_out: int) -> float | None:
-    if endpoint.price is None:
-        return None
-    return (tokens_in * endpoint.price.input + tokens_out * endpoint.price.output) / 1e6
-
-
-def _spent(entry: Entry) -> float:
-    value = entry.get("usd")
-    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -347,6 +347,8 @@ def _print_run(report: RunReport, as_json: bool) -> None:
     _echo_counts({"empty answers (--again-empty asks again)": report.empty, **report.faults})
     for note in report.notes:
         click.echo(note)
+    if report.remaining_usd is not None:
+        click.echo(f"{report.remaining_usd:.4f} USD of --max-usd remain")
     if report.stopped:
         click.echo(f"stopped: {report.stopped}")
 

@@ -44,7 +44,8 @@ def images(tmp_path: Path) -> Path:
 def make(tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProject:
     """Make a project at ``tmp_path/project``; keywords change its first round's fields.
 
-    ``config`` is a function that changes the whole parsed config.
+    ``config`` is a function that changes the whole parsed config. Free text is asked for, so that
+    a test that counts requests counts no search for structure.
     """
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
@@ -59,7 +60,7 @@ def make(tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch) -> MakeP
         make_project(folder, wish)
         path = folder / "config.yaml"
         values = yaml.safe_load(path.read_text())
-        values["rounds"][0].update({"retries": 2, "timeout": 5, **turn})
+        values["rounds"][0].update({"retries": 2, "timeout": 5, "structured": "off", **turn})
         if config is not None:
             config(values)
         path.write_text(yaml.safe_dump(values, allow_unicode=True))

@@ -71,7 +71,7 @@ def _closing(text: str, start: int) -> int:
 
 def _read(text: str, span: Span, start: int, labels: Labels) -> Region:
     region = Region(span)
-    finder = _Finder(text, (start, span[1]))
+    finder = Finder(text, (start, span[1]))
     tree = _tree(text[start : span[1]])
     walk = _Walk(labels)
     if tree is not None:
@@ -230,7 +230,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-class _Finder:
+class Finder:
     """Where strings stand in the source, each place given once, the nearest to a place first."""
 
     def __init__(self, text: str, span: Span) -> None:

@@ -5,7 +5,8 @@ Contract: `Asker` with `Answer`, `AskError` and `Stopped`, and `Template` (what 
 
 from __future__ import annotations
 
-from dtvqa_plugin.annotate.asking.endpoint import Answer, Asker, AskError, Stopped
+from dtvqa_plugin.annotate.asking.endpoint import Asker, Stopped
 from dtvqa_plugin.annotate.asking.prompting import Template
+from dtvqa_plugin.annotate.asking.replies import Answer, AskError
 
 __all__ = ["Answer", "AskError", "Asker", "Stopped", "Template"]

@@ -8,19 +8,28 @@ streams garbage, sends HTML with status 200 or never ends costs one attempt, not
 from __future__ import annotations
 
 import base64
-import json
 import logging
 import os
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import openai
 
+from dtvqa_plugin.annotate.asking.replies import (
+    MAX_WAIT,
+    Answer,
+    AskError,
+    parse_reply,
+    read_reply,
+    shown_error,
+)
+from dtvqa_plugin.annotate.asking.structured import Mode, ModeFinder, request_fields
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import Endpoint
 from dtvqa_plugin.utils.http import retry_after
@@ -28,41 +37,8 @@ from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
 
-MAX_REPLY_BYTES = 8_000_000
-MAX_WAIT = 300.0
+_MODERATION = re.compile(r"moderat|safety|polic|flagged|content.?filter|blocked|harm", re.I)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-Severity = Literal["retry", "image", "fatal"]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A reply that was paid for. Token counts are the endpoint's own, ``None`` without."""
-
-    text: str
-    model: str
-    finish_reason: str | None
-    refusal: bool
-    input_tokens: int | None
-    output_tokens: int | None
-    attempts: int
-    seconds: float
-
-
-class AskError(Exception):
-    """No answer. ``fatal`` ends the run, ``image`` concerns this image, ``retry`` may pass.
-
-    ``perhaps_paid`` counts attempts that the endpoint may have charged for all the same.
-    """
-
-    def __init__(
-        self, severity: Severity, message: str, *, wait: float | None = None, perhaps_paid: int = 0
-    ) -> None:
-        super().__init__(message)
-        self.severity = severity
-        self.wait = wait
-        self.perhaps_paid = perhaps_paid
-        self.attempts = 1
 
 
 class Stopped(Exception):  # noqa: N818  (a signal between threads, not a fault)
@@ -113,10 +89,16 @@ def api_key(endpoint: Endpoint) -> str:
 
 @dataclass
 class Asker:
-    """Asks one endpoint, from several threads. ``stop`` interrupts waiting."""
+    """Asks one endpoint, from several threads. ``stop`` interrupts waiting.
+
+    ``succeeded``: the endpoint has answered before, so that the key is known to be good. ``modes``
+    says how to ask for structure; plain text is asked for without it.
+    """
 
     endpoint: Endpoint
     stop: threading.Event = field(default_factory=threading.Event)
+    succeeded: bool = False
+    modes: ModeFinder = field(default_factory=lambda: ModeFinder("text", settled=True))
 
     def __post_init__(self) -> None:
         # The client's own logger could show requests with headers at debug level.
@@ -133,26 +115,61 @@ class Asker:
         """Close connections."""
         self._client.close()
 
-    def ask(self, text: str, image: tuple[str, bytes] | None = None) -> Answer:
+    def ask(
+        self,
+        text: str,
+        image: tuple[str, bytes] | None = None,
+        may_pay_again: Callable[[int], bool] = lambda paid: True,
+    ) -> Answer:
         """The endpoint's answer to ``text`` about ``image`` (media type, bytes).
 
-        Raises `AskError` when there is none after the configured retries, `Stopped` when asked to.
+        Args:
+            text: The question.
+            image: Media type and bytes.
+            may_pay_again: Whether one more attempt may be made after this many that the endpoint
+                may have charged for.
+
+        Raises:
+            AskError: There is no answer after the configured retries.
+            Stopped: The run was asked to stop.
         """
-        perhaps_paid = 0
-        for attempt in range(1, self.endpoint.retries + 2):
+        if not self.modes.settled:
+            with self.modes.lock:
+                if not self.modes.settled:
+                    return self._attempts(text, image, may_pay_again)
+        return self._attempts(text, image, may_pay_again)
+
+    def _attempts(
+        self,
+        text: str,
+        image: tuple[str, bytes] | None,
+        may_pay_again: Callable[[int], bool],
+    ) -> Answer:
+        paid, attempt, mode = 0, 0, self.modes.mode
+        while True:
+            attempt += 1
             self._wait(self._rate.delay())
             started = time.monotonic()
             try:
-                reply = self._reply(text, image)
-                return self._answer(reply, attempt, time.monotonic() - started)
+                reply = self._reply(text, image, mode)
+                answer = parse_reply(reply, self.endpoint.model, mode)
             except AskError as error:
                 error.attempts = attempt
-                perhaps_paid += error.perhaps_paid
-                error.perhaps_paid = perhaps_paid
-                if error.severity != "retry" or attempt > self.endpoint.retries:
-                    raise
+                paid += error.perhaps_paid
+                error.perhaps_paid = paid
+                other = self.modes.refused(mode) if error.unsupported else None
+                if other is not None:
+                    mode = other
+                    continue
+                again = error.severity == "retry" and attempt <= self.endpoint.retries
+                if not again or (paid and not may_pay_again(paid)):
+                    raise AskError.plain(error, self._plain(str(error))) from None
                 self._back_off(error, attempt)
-        raise AssertionError("the last attempt returns or raises")
+                continue
+            self.modes.answered(mode, answer.text, answer.finish_reason)
+            self.succeeded = True
+            seconds = round(time.monotonic() - started, 3)
+            return replace(answer, attempts=attempt, seconds=seconds, perhaps_paid=paid)
 
     def _back_off(self, error: AskError, attempt: int) -> None:
         own = min(60.0, 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0)
@@ -166,14 +183,15 @@ class Asker:
         if self.stop.wait(seconds) if seconds > 0 else self.stop.is_set():
             raise Stopped
 
-    def _reply(self, text: str, image: tuple[str, bytes] | None) -> bytes:
+    def _reply(self, text: str, image: tuple[str, bytes] | None, mode: Mode) -> bytes:
         content: list[dict[str, Any]] = []
         if image is not None:
             media, data = image
             url = f"data:{media};base64,{base64.b64encode(data).decode()}"
             content.append({"type": "image_url", "image_url": {"url": url}})
         content.append({"type": "text", "text": text})
-        body: dict[str, Any] = {self.endpoint.token_limit_field: self.endpoint.max_output_tokens}
+        body: dict[str, Any] = request_fields(mode)
+        body |= {self.endpoint.token_limit_field: self.endpoint.max_output_tokens}
         if self.endpoint.temperature is not None:
             body["temperature"] = self.endpoint.temperature
         deadline = time.monotonic() + self.endpoint.timeout
@@ -183,7 +201,7 @@ class Asker:
                 messages=[{"role": "user", "content": content}],  # type: ignore[misc,list-item]  # a dict of the right form
                 extra_body={**body, **self.endpoint.extra},
             ) as response:
-                return _read(response.iter_bytes(), deadline, self.endpoint.timeout)
+                return read_reply(response.iter_bytes(), deadline, self.endpoint.timeout)
         except openai.APIStatusError as error:
             raise self._status_fault(error) from None
         except AskError:
@@ -202,8 +220,10 @@ class Asker:
         return AskError("retry", self._plain(what))
 
     def _status_fault(self, error: openai.APIStatusError) -> AskError:
-        status, shown = error.status_code, self._plain(_shown(error))
+        status, shown = error.status_code, self._plain(shown_error(error))
         where = self.endpoint.base_url or "the OpenAI API"
+        if status == 403 and (self.succeeded or _MODERATION.search(shown)):
+            return AskError("image", f"status 403: {shown}")
         if status in (401, 403):
             return AskError(
                 "fatal",
@@ -221,80 +241,9 @@ class Asker:
             wait = retry_after(error.response.headers)
             wait = None if wait is None else min(MAX_WAIT, wait)
             return AskError("retry", f"status {status}: {shown}", wait=wait)
-        return AskError("image", f"status {status}: {shown}")
-
-    def _answer(self, reply: bytes, attempt: int, seconds: float) -> Answer:
-        """Parse a chat completion. Raises `AskError` for anything else with status 200."""
-        try:
-            parsed = json.loads(reply)
-            choice = parsed["choices"][0]
-            message = choice["message"]
-            content = message.get("content")
-            refusal = message.get("refusal")
-            if isinstance(content, list):
-                content = "".join(part.get("text", "") for part in content)
-            text = content if isinstance(content, str) else ""
-            if not text and isinstance(refusal, str):
-                text = refusal
-            # Halves of surrogate pairs have no UTF-8; whole ones are one character.
-            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            usage = parsed.get("usage") or {}
-            finish = choice.get("finish_reason")
-            model = parsed.get("model")
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            start = reply[:80].decode(errors="replace").strip()
-            what = "a web page" if start.startswith("<") else "no chat completion"
-            message = self._plain(f"the reply is {what}: {start!a}")
-            raise AskError("retry", message, perhaps_paid=1) from None
-        return Answer(
-            text=text,
-            model=model if isinstance(model, str) else self.endpoint.model,
-            finish_reason=finish if isinstance(finish, str) else None,
-            refusal=isinstance(refusal, str) or finish == "content_filter",
-            input_tokens=_count(usage, "prompt_tokens"),
-            output_tokens=_count(usage, "completion_tokens"),
-            attempts=attempt,
-            seconds=round(seconds, 3),
-        )
+        return AskError("image", f"status {status}: {shown}", unsupported=status in (400, 422, 501))
 
     def _plain(self, message: str) -> str:
         """The message on one line, without the key (some endpoints repeat it)."""
         text = " ".join(message.split())
         return (text.replace(self._key, "***") if len(self._key) > 4 else text)[:300]
-
-
-def _read(chunks: Any, deadline: float, timeout: float) -> bytes:
-    """All bytes of a reply, by a deadline: an endpoint that drips for ever is not waited for."""
-    parts: list[bytes] = []
-    size = 0
-    for chunk in chunks:
-        parts.append(chunk)
-        size += len(chunk)
-        if size > MAX_REPLY_BYTES:
-            raise AskError("retry", f"a reply of over {MAX_REPLY_BYTES} bytes", perhaps_paid=1)
-        if time.monotonic() > deadline:
-            raise AskError("retry", f"no whole answer within {timeout:g} s", perhaps_paid=1)
-    return b"".join(parts)
-
-
-def _shown(error: openai.APIStatusError) -> str:
-    """What the endpoint says, shortly; of a web page only that it is one."""
-    try:
-        body = error.response.text.strip()
-    except Exception:  # the transport's own errors; the status is told all the same
-        return "no readable message"
-    if body.startswith("<"):
-        return "a web page (HTML) where JSON is expected"
-    try:
-        parsed = json.loads(body)
-        inner = parsed.get("error", parsed)
-        message = inner.get("message", inner) if isinstance(inner, dict) else inner
-        code = inner.get("code") if isinstance(inner, dict) else None
-        return f"{message}{f' ({code})' if code else ''}"
-    except (ValueError, AttributeError, RecursionError):
-        return body[:200] or "no message"
-
-
-def _count(usage: Any, key: str) -> int | None:
-    value = usage.get(key) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

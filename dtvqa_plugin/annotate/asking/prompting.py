@@ -20,6 +20,8 @@ _MAX_BYTES = 4_000_000
 _CHARS_PER_TOKEN = 4
 _PATCH = 28
 _TOKENS_PER_PAIR = 45
+UNREAD_TEXT_TOKENS = 600
+"""Assumed for recognised text that is not read yet."""
 
 
 @dataclass(frozen=True, slots=True)

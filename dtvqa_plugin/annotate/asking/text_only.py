@@ -7,16 +7,21 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from dtvqa_plugin.annotate.asking.endpoint import Answer, Asker, AskError, Stopped
+from dtvqa_plugin.annotate.asking.endpoint import Asker, Stopped
+from dtvqa_plugin.annotate.asking.money import usd as cost_of
 from dtvqa_plugin.annotate.asking.prompting import text_tokens
+from dtvqa_plugin.annotate.asking.replies import Answer, AskError
+from dtvqa_plugin.annotate.asking.stopping import STOP_AFTER, gentle_stop
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import Endpoint
 from dtvqa_plugin.annotate.project.journal import Damage, Entry
 from dtvqa_plugin.annotate.project.project import Project, report_damage
-from dtvqa_plugin.annotate.run import STOP_AFTER, RunReport, _gentle_stop, _usd
 from dtvqa_plugin.utils.text import escaped_logger, now
 
 logger = escaped_logger(__name__)
+
+_LONGEST_QUESTION = 1000
+"""Tokens that a question with its instruction is taken to need at most."""
 
 INSTRUCTION = (
     "The question below is about a picture that you cannot see. If it can be answered all the "
@@ -35,6 +40,10 @@ class TextOnlyReport:
     known: int = 0
     usd: float = 0.0
     stopped: str | None = None
+
+    def stop(self, reason: str) -> None:
+        """Say why the pass ends early."""
+        self.stopped = reason
 
 
 def text_only_answers(project: Project) -> dict[str, str]:
@@ -75,19 +84,20 @@ def ask_without_images(
     report = TextOnlyReport()
     stop = threading.Event()
     asker = Asker(endpoint, stop)
-    signals = RunReport()
     questions = _open_questions(project, report)
     pending: dict[Future[Answer], Entry] = {}
     failures = 0
     with (
         project.working("check"),
-        _gentle_stop(stop, signals),
+        gentle_stop(stop, report.stop),
         ThreadPoolExecutor(endpoint.concurrency) as pool,
     ):
         while True:
             while len(pending) < endpoint.concurrency and not stop.is_set():
                 if max_usd is not None and _would_pass(report, endpoint, len(pending), max_usd):
-                    report.stopped = f"--max-usd {max_usd:g} reached"
+                    report.stopped = (
+                        f"--max-usd {max_usd:g}: {max(0.0, max_usd - report.usd):.4f} USD remain"
+                    )
                     break
                 pair = next(questions, None)
                 if pair is None:
@@ -111,7 +121,6 @@ def ask_without_images(
             if show:
                 show(report)
     asker.close()
-    report.stopped = signals.stopped or report.stopped
     return report
 
 
@@ -125,7 +134,7 @@ def _open_questions(project: Project, report: TextOnlyReport) -> Iterator[Entry]
 
 
 def _would_pass(report: TextOnlyReport, endpoint: Endpoint, pending: int, max_usd: float) -> bool:
-    worst = _usd(endpoint, 300, endpoint.max_output_tokens) or 0.0
+    worst = cost_of(endpoint, _LONGEST_QUESTION, endpoint.max_output_tokens) or 0.0
     return report.usd + (pending + 1) * worst > max_usd
 
 
@@ -150,7 +159,7 @@ def _keep(
         return failures + 1
     tokens_in = answer.input_tokens or text_tokens(INSTRUCTION + str(pair["question"]))
     tokens_out = answer.output_tokens or text_tokens(answer.text)
-    usd = _usd(endpoint, tokens_in, tokens_out)
+    usd = cost_of(endpoint, tokens_in, tokens_out)
     project.textonly.append(
         {
             "pair": pair["pair"],

@@ -101,6 +101,7 @@ class Round(Endpoint):
     pairs: int = Field(5, ge=1, le=50)
     styles: list[Name] | None = None
     image_side: int = Field(2048, ge=64)
+    structured: Literal["auto", "schema", "tool", "off"] = "auto"
 
 
 class Check(Strict):

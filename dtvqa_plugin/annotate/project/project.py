@@ -4,7 +4,7 @@
 
     config.yaml  styles/*.yaml                      the user's
     images.jsonl prompts.jsonl raw.jsonl failures.jsonl textonly.jsonl decisions.jsonl
-                                                    journals: only ever added to
+    endpoints.jsonl                                 journals: only ever added to
     pairs.jsonl unread.jsonl flags.jsonl proposals.jsonl
                                                     derived: made anew by their stage
     ocr/                                            recognised text, kept
@@ -43,6 +43,7 @@ class Project:
     raw: Journal = field(init=False)
     failures: Journal = field(init=False)
     textonly: Journal = field(init=False)
+    endpoints: Journal = field(init=False)
     decisions: Journal = field(init=False)
     pairs: Journal = field(init=False)
     unread: Journal = field(init=False)
@@ -55,6 +56,7 @@ class Project:
         self.raw = self._journal("raw", "image", "round", "asked", "model", "prompt", "text", "at")
         self.failures = self._journal("failures", "image", "round", "error", "at")
         self.textonly = self._journal("textonly", "pair", "model", "answer", "at")
+        self.endpoints = self._journal("endpoints", "base_url", "model", "mode")
         self.decisions = self._journal("decisions", "id", "pair", "reviewer", "at", "action")
         self.pairs = self._journal("pairs", "pair", "image", "style", "question", "answers")
         self.unread = self._journal("unread", "image", "text")
