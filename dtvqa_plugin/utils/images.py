@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import NotRegularError, kind
 from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
@@ -59,6 +60,8 @@ def open_image(path: Path, name: str | None = None) -> Image.Image:
     """
     name = str(path) if name is None else name
     try:
+        if kind(path) == "other":  # opening a pipe would wait for its writer
+            raise NotRegularError(path)
         opened = Image.open(path, formats=_formats())
     except UnidentifiedImageError:
         raise DataError(_no_image(path, name)) from None

@@ -15,6 +15,7 @@ from dtvqa_plugin.data.archives.members import (
     too_big,
 )
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import open_regular
 from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
@@ -25,7 +26,8 @@ _DEPTH = 5
 class FolderSource:
     """Images in a folder tree: any ``.../SUBSET/SPLIT/FILE`` up to five folders down.
 
-    Symbolic links are followed (a hub snapshot is made of them).
+    Symbolic links are followed (a hub snapshot is made of them), also where they form a loop. Only
+    regular files are images.
     """
 
     def __init__(self, root: Path) -> None:
@@ -59,7 +61,7 @@ class FolderSource:
             raise MemberError(too_big(member.name, member.size))
         taken = 0
         try:
-            with Path(member.name).open("rb") as handle:
+            with open_regular(Path(member.name)) as handle:
                 while chunk := handle.read(CHUNK):
                     taken += len(chunk)
                     yield chunk
@@ -75,16 +77,50 @@ class FolderSource:
 
 
 def _folders(root: Path, places: set[str]) -> list[Path]:
-    """Folders under ``root`` whose last two names are one of ``places``, each real one once."""
-    found: dict[Path, Path] = {}
-    for top, folders, _ in os.walk(root, followlinks=True, onerror=_cannot_list):
-        here = Path(top)
-        depth = len(here.relative_to(root).parts)
-        if "/".join(here.parts[-2:]) in places:
-            found.setdefault(here.resolve(), here)
-        folders[:] = [] if depth >= _DEPTH else sorted(n for n in folders if n[0] != ".")
+    """Folders under ``root`` whose last two names are one of ``places``, each real one once.
+
+    Links may lead back up. A real folder is listed once for each subset's name that it is reached
+    by, and once for all other names, because only a subset's name can make its subfolders match.
+    The nearest comes first, so that the depth limit cuts off nothing that a shorter way reaches.
+    """
+    subsets = {place.partition("/")[0] for place in places}
+    found: dict[tuple[int, int], Path] = {}
+    seen: set[tuple[int, int, str]] = set()
+    level = [root]
+    for _ in range(_DEPTH + 1):
+        below: list[Path] = []
+        for here in level:
+            real = _real(here)
+            name = here.name if here.name in subsets else ""
+            if real is None:
+                continue
+            if "/".join(here.parts[-2:]) in places:
+                found.setdefault(real, here)
+            if (*real, name) not in seen:
+                seen.add((*real, name))
+                below += _subfolders(here)
+        level = below
     return list(found.values())
 
 
-def _cannot_list(error: OSError) -> None:
-    logger.warning("%s: cannot be listed (%s); images in it are not seen", error.filename, error)
+def _real(folder: Path) -> tuple[int, int] | None:
+    try:
+        stat = folder.stat()
+    except OSError as error:
+        _cannot_list(folder, error)
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(e.name for e in entries if e.name[0] != "." and e.is_dir())
+    except OSError as error:
+        _cannot_list(folder, error)
+        return []
+    return [folder / name for name in names]
+
+
+def _cannot_list(folder: Path, error: OSError) -> None:
+    logger.warning("%s: cannot be listed (%s); images in it are not seen", folder, error.strerror)

@@ -22,7 +22,7 @@ from dtvqa_plugin.data.store import (
     parse_manifest,
 )
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.utils.files import explained
+from dtvqa_plugin.utils.files import explained, open_regular
 
 _BY_PATH = {file.path: file for file in FILES}
 
@@ -42,9 +42,11 @@ class TarSource:
         self.path = path
         self._members: dict[str, tarfile.TarInfo] = {}
         with explained(path, "read", in_store=False):
+            self._file = open_regular(path)
             try:
-                self._tar = tarfile.open(path, "r:")  # noqa: SIM115  # closed by close()
+                self._tar = tarfile.open(fileobj=self._file, mode="r:")  # noqa: SIM115  # by close()
             except tarfile.TarError as error:
+                self._file.close()
                 raise DataError(
                     f"{path}: no plain tar ({error}); unpack a compressed one first "
                     "(gunzip and the like) and import the .tar"
@@ -52,7 +54,7 @@ class TarSource:
             try:
                 self._look()
             except BaseException:
-                self._tar.close()
+                self.close()
                 raise
 
     @property
@@ -167,6 +169,7 @@ class TarSource:
 
     def close(self) -> None:
         self._tar.close()
+        self._file.close()
 
 
 def _limit(name: str) -> int | None:

@@ -34,6 +34,7 @@ from dtvqa_plugin.data.archives.members import (
     too_big,
 )
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import NotRegularError, kind
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
@@ -55,6 +56,8 @@ class ZipSource:
         """Open the archive and read its directory. Raises `DataError` when it is no archive."""
         self._label = str(file) if label is None else label
         try:
+            if isinstance(file, Path) and kind(file) == "other":
+                raise NotRegularError(file)
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise DataError(_no_zip(file, self._label, error)) from None

@@ -22,6 +22,7 @@ from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data.splits.base import Split
 from dtvqa_plugin.data.store import Store, read_test
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.utils.files import read_regular
 
 CUSTOM_VARIABLE = "DTVQA_CUSTOM"
 CUSTOM_SPLIT = "custom"
@@ -153,7 +154,7 @@ def describe(folder: Path, reading: Reading[Record]) -> CustomSet:
     """The set whose annotations have been read already. Raises `DataError` for a faulty one."""
     path = folder / INFO_FILE
     try:
-        info = json.loads(path.read_text(encoding="utf-8"))
+        info = json.loads(read_regular(path))
         name = info["name"]
         recorded = info.get("sha256")
     except FileNotFoundError:

@@ -65,8 +65,9 @@ class Store:
         with explained(path, "look at"):
             self.check_home()
             there = kind(path)
-        if there == "folder":
-            raise DataError(f"{path}: a folder stands where an annotation file is expected")
+        if there in ("folder", "other"):
+            what = "a folder" if there == "folder" else "a pipe or a device"
+            raise DataError(f"{path}: {what} stands where an annotation file is expected")
         return there == "file"
 
     def image_path(self, relative: str) -> Path:
