@@ -141,7 +141,7 @@ def test_a_set_of_ones_own_is_titled_by_its_name_and_hash(
     (table,) = result_tables([run])
     assert (run.name, run.condition) == ("m", "paper")
     assert table.parts == ("overall", "Menu", "Bill")
-    assert table.title.startswith(f"shops@{digest}: a set of one's own, not DT-VQA")
+    assert table.title.startswith(f"shops@{digest}: your own question set: not DT-VQA")
     assert f"|rev:shops@{digest}|" in table.signatures()[0]
     page = page_document([run], {})
     assert page["heading"] == table.title

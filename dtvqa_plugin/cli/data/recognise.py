@@ -10,18 +10,16 @@ from pathlib import Path
 
 import click
 
-from dtvqa_plugin.benchmark.release import RELEASED_SPLITS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.cli.output import say, say_json
 from dtvqa_plugin.data import records
-from dtvqa_plugin.data.splits import get_split
+from dtvqa_plugin.data.splits import SPLITS, get_split
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.ocr.recognising import Recognition, keep_file_text
 from dtvqa_plugin.ocr.recognising import recognise as recognise_images
 from dtvqa_plugin.utils.progress import progress_bar
 from dtvqa_plugin.utils.text import counted
 
-_SPLITS = (*RELEASED_SPLITS, "mini", "custom")
 _FORMATS = ("hiertext", "poie", "icdar", "json")
 _SHOWN = 20
 
@@ -31,7 +29,7 @@ _SHOWN = 20
     "--split",
     "splits",
     multiple=True,
-    type=click.Choice(_SPLITS),
+    type=click.Choice(SPLITS),
     default=("test",),
     show_default=True,
     help="Split whose images are read; give it again for more.",

@@ -66,8 +66,8 @@ class CustomSplit(Split):
     """The set that ``DTVQA_CUSTOM`` names when it is first asked for; read once."""
 
     name = CUSTOM_SPLIT
-    heading = "a set of one's own, not DT-VQA, its figures compare within the set alone"
-    caption = "Questions of one's own (not DT-VQA)"
+    heading = "your own question set: not DT-VQA, its figures compare only within the set"
+    caption = "Your own question set (not DT-VQA)"
     signed_as = "DTVQA-CUSTOM"
 
     @cached_property
@@ -119,7 +119,7 @@ def taken_name(name: str) -> str | None:
         return "must be 1 to 40 letters, digits, '_', '-' or '.', the first a letter or digit"
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     if plain in _RESERVED or plain.startswith("dtvqa"):
-        return "is taken: a set of one's own must not be mistaken for DT-VQA"
+        return "is taken: no other set may be named like DT-VQA"
     return None
 
 
