@@ -111,7 +111,9 @@ def test_file_alone(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     }
     if suffix != "xlsx":
         assert (lost, counted) == (set(), set())
-        assert summary["remarks"][0].startswith("8 of 101 questions got no answer")
+        reused, missing = summary["remarks"]
+        assert reused.startswith("101 of 101 answers are from the run of ")
+        assert missing.startswith("8 of 101 questions got no answer")
         return
     assert lost - FILE_LINK == DESTROYED
     assert DESTROYED - TRACELESS - {LINK} <= counted

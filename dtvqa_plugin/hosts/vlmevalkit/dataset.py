@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,15 @@ from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.data import data_signature, load_split, read_split
 from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
+from dtvqa_plugin.hosts.vlmevalkit import guard
+from dtvqa_plugin.hosts.vlmevalkit.asked import (
+    Answers,
+    Question,
+    Run,
+    count_answers,
+    differences,
+    refusal,
+)
 from dtvqa_plugin.hosts.vlmevalkit.evaluation import (
     OVERALL,
     Evaluation,
@@ -37,7 +46,8 @@ from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS, DatasetEntry, get_entr
 from dtvqa_plugin.metrics import DEFAULT_TAU, is_failure
 from dtvqa_plugin.metrics.names import HEADINGS, HEADLINE_FIRST
 from dtvqa_plugin.predictions.reader import read_predictions
-from dtvqa_plugin.utils.files import file_sha256
+from dtvqa_plugin.predictions.rows import PredictionTable
+from dtvqa_plugin.utils.files import explained, file_sha256
 
 logger = logging.getLogger("dtvqa_plugin")
 
@@ -63,6 +73,8 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         self.meta_only = True
         self.data = self.load_data(dataset)
         self.img_root = ""
+        self.answers: tuple[Path, Answers] | None = None
+        guard.install()
         _warn_if_uncontrolled(self.entry)
 
     @property
@@ -118,6 +130,25 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         (path,) = self.dump_image(row)
         return [{"type": "image", "value": path}, {"type": "text", "value": row["question"]}]
 
+    def asked_questions(self, names: Iterable[str]) -> dict[str, Question]:
+        """Return what is asked for each question id: text, image content, condition.
+
+        Raises DataError when an image cannot be read.
+        """
+        rows = self.data.set_index("index").loc[list(names)]
+        digest = functools.cache(_image_digest)
+        return {
+            name: Question(text, digest(path), self.entry.prompt)
+            for name, text, path in zip(
+                rows.index, rows["question"], rows["image_path"], strict=True
+            )
+        }
+
+    def prompt_control(self) -> dict[str, Any]:
+        """Return whether the model sees the benchmark's words alone, and if not, why."""
+        reasons = list(_uncontrolled(self.entry, _host()))
+        return {"prompt_enforced": not reasons, "prompt_note": " ".join(reasons) or None}
+
     def evaluate(self, eval_file: str, **judge_kwargs: Any) -> pandas.DataFrame:
         """Score a prediction file; print and return the paper's table (scores times 100).
 
@@ -128,14 +159,15 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         if not path.is_file():
             raise DataError(_no_file(path))
         table = read_predictions(path)
+        answers, runs = self._provenance(path, table)
         records = [self._records[name] for name in self.data["index"]]
         joined = join([record.question_id for record in records], table, self._memory())
         result = evaluate(records, joined, self.entry.prompt)
-        remarks = joined.remarks(len(records))
+        remarks = answers.remarks() + joined.remarks(len(records))
         remarks += [f"{place} cannot be read: {why}." for place, why in table.faults]
         if result.message:
             remarks.append(result.message)
-        summary = self._summary(path, joined, result, remarks)
+        summary = self._summary(path, joined, result, remarks, answers, runs)
         for remark in remarks:
             logger.warning("dtvqa-plugin: %s: %s", path.name, remark)
         details, overview = write_results(path, result.questions, summary)
@@ -152,10 +184,35 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             return None
         return dict(zip(self.data["index"], self.data["prediction"], strict=True))
 
+    def _provenance(self, path: Path, table: PredictionTable) -> tuple[Answers, list[Run]]:
+        """Which answers are of earlier runs, and the runs that asked, as far as is known.
+
+        Raises HostError when the record says that other questions were asked.
+        """
+        names = list(self.data["index"])
+        rows = {row.index for row in table.rows}
+        present = [name for name in names if name in rows]
+        asked = guard.fitting_record(path, table)
+        runs = [] if asked is None else asked.runs_of(present)
+        if self.answers is not None and self.answers[0] == path.parent.resolve():
+            guard.seal(path, table)
+            return self.answers[1], runs
+        if asked is not None:
+            lines = differences(asked, present, self.asked_questions(present))
+            if lines:
+                raise HostError(refusal(path, [run.date for run in runs], lines, "the dataset"))
+        return count_answers(asked, names, present), runs
+
     def _summary(
-        self, path: Path, joined: Joined, result: Evaluation, remarks: list[str]
+        self,
+        path: Path,
+        joined: Joined,
+        result: Evaluation,
+        remarks: list[str],
+        answers: Answers,
+        runs: Sequence[Run],
     ) -> dict[str, Any]:
-        host, entry = need_host(), self.entry
+        entry = self.entry
         ending = f"_{self.dataset_name}"
         return {
             "benchmark": benchmark_title(entry.split),
@@ -163,7 +220,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             "model": path.stem[: -len(ending)] if path.stem.endswith(ending) else path.stem,
             "condition": entry.prompt,
             "prompt_text": None if entry.native else get_prompt(entry.prompt).render("{question}"),
-            **_prompt_control(entry, host, asked_here=self._memory() is not None),
+            **self._prompt_control_of(answers, runs),
             "scores": result.scores,
             "acc": "containment",
             "tau": DEFAULT_TAU,
@@ -182,13 +239,22 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             },
             "remarks": remarks,
             "data": data_signature(entry.split, entry.subset),
-            "host": {
-                "name": "VLMEvalKit",
-                "distribution": host.distribution,
-                "version": host.version,
-            },
+            "host": dict(runs[-1].host) if runs else need_host().identity,
             "dtvqa_plugin": __version__,
+            "answers": answers.as_json(),
+            **_model_of(runs),
         }
+
+    def _prompt_control_of(self, answers: Answers, runs: Sequence[Run]) -> dict[str, Any]:
+        """As the runs that asked noted it; ``prompt_enforced`` is None where that is not known."""
+        if answers.unknown or not (runs or self._memory()):
+            note = "Scored from a file: in which mode the host asked is not known."
+            return {"prompt_enforced": None, "prompt_note": note}
+        if not runs:
+            return self.prompt_control()
+        notes = dict.fromkeys(run.prompt_note for run in runs if run.prompt_note)
+        enforced = all(run.prompt_enforced for run in runs)
+        return {"prompt_enforced": enforced, "prompt_note": " ".join(notes) or None}
 
     @classmethod
     def report_primary_metric(cls, metrics: Mapping[str, Any] | None) -> dict[str, float]:
@@ -237,16 +303,17 @@ def _frame(result: Evaluation) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["Subset", *columns])
 
 
-def _prompt_control(entry: DatasetEntry, host: Host, asked_here: bool) -> dict[str, Any]:
-    """Whether the model is known to have seen the benchmark's words alone, and if not, why.
+def _model_of(runs: Sequence[Run]) -> dict[str, Any]:
+    """The model as the last run that asked had it, and what its class does to a picture."""
+    if not runs:
+        return {"model_settings": None, "image_path_to_model": {"encoding": "unknown"}}
+    model = dict(runs[-1].model)
+    return {"image_path_to_model": model.pop("image_path_to_model", {}), "model_settings": model}
 
-    ``prompt_enforced`` is None for a file that another process wrote.
-    """
-    reasons = list(_uncontrolled(entry, host))
-    if not reasons and not asked_here:
-        note = "Scored from a file: in which mode the host asked is not known."
-        return {"prompt_enforced": None, "prompt_note": note}
-    return {"prompt_enforced": not reasons, "prompt_note": " ".join(reasons) or None}
+
+def _image_digest(path: str) -> str:
+    with explained(Path(path), "read"):
+        return file_sha256(Path(path))
 
 
 def _uncontrolled(entry: DatasetEntry, host: Host) -> Iterator[str]:

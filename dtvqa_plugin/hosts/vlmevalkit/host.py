@@ -9,9 +9,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+)
 from pathlib import Path
 
 from dtvqa_plugin.errors import HostError
@@ -24,16 +30,27 @@ INSTALL = (
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """An importable VLMEvalKit. ``distribution`` is "checkout" where no package is installed."""
+    """An importable VLMEvalKit.
+
+    ``distribution`` is "checkout" where no package is installed; ``commit`` is that of a git
+    checkout, None for a package from the index.
+    """
 
     package: Path
     distribution: str
     version: str
+    commit: str | None = None
 
     @property
     def dataset_module(self) -> Path:
         """The file whose lists hold the dataset classes."""
         return self.package / "dataset" / "__init__.py"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What a summary says of the host: its name, distribution, version and commit if known."""
+        said = {"name": "VLMEvalKit", "distribution": self.distribution, "version": self.version}
+        return said if self.commit is None else {**said, "commit": self.commit}
 
     @property
     def honours_dataset_prompt(self) -> bool:
@@ -61,8 +78,10 @@ def find_host() -> Host | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     package = Path(next(iter(spec.submodule_search_locations))).resolve()
-    name = _distribution(package)
-    return Host(package, name or "checkout", version(name) if name else _own_version(package))
+    found = _distribution(package)
+    if found is None:
+        return Host(package, "checkout", _own_version(package), _commit(package))
+    return Host(package, found.metadata["Name"], found.version, _commit(package))
 
 
 def need_host() -> Host:
@@ -73,14 +92,40 @@ def need_host() -> Host:
     return host
 
 
-def _distribution(package: Path) -> str | None:
+def _distribution(package: Path) -> Distribution | None:
+    """The installed distribution that this package folder belongs to.
+
+    A checkout may stand before an installed distribution on the path; an editable installation
+    names the checkout's folder.
+    """
     for name in packages_distributions().get("vlmeval", []):
         try:
-            version(name)
+            found = distribution(name)
         except PackageNotFoundError:
             continue
-        return name
+        if Path(str(found.locate_file("vlmeval"))).resolve() == package:
+            return found
+        if package.parent.as_uri() in (found.read_text("direct_url.json") or ""):
+            return found
     return None
+
+
+def _commit(package: Path) -> str | None:
+    """The commit of the checkout that holds ``package``; None where there is none."""
+    folder = package.parent
+    if not (folder / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
 
 
 def _own_version(package: Path) -> str:

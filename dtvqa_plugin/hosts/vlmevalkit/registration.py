@@ -10,13 +10,12 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from dtvqa_plugin.errors import HostError
+from dtvqa_plugin.hosts.vlmevalkit import guard
 from dtvqa_plugin.hosts.vlmevalkit.host import INSTALL, need_host
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
 
@@ -56,7 +55,8 @@ def _read_our_predictions_exactly() -> None:
     """Let the host read DT-VQA prediction files as they were written.
 
     A rerun reads the old file with ``load`` and writes what it read: ``N/A`` would come back as
-    ``nan``. The wrapper passes every other file on; it stands wherever the host has bound the
+    ``nan``. The wrapper passes every other file on (a config file is the sign to compare earlier
+    answers before a model is built); it stands wherever the host has bound the
     function's name so far, and in ``vlmeval.smp``, from where modules imported later take it.
     """
     smp = importlib.import_module("vlmeval.smp.file")
@@ -64,21 +64,16 @@ def _read_our_predictions_exactly() -> None:
     if hasattr(original, _MARK):
         return
     exact = _exact_load(original)
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "vlmeval":
-            _rebind(module, original, exact)
-
-
-def _rebind(module: ModuleType, original: Callable[..., Any], exact: Callable[..., Any]) -> None:
-    if getattr(module, "__dict__", {}).get("load") is original:
-        module.load = exact  # type: ignore[attr-defined]  # a name the host's modules share
+    guard.rebind("load", original, exact)
 
 
 def _exact_load(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def load(f: Any, *args: Any, **kwargs: Any) -> Any:
         if args or kwargs or not _is_prediction_file(f):
-            return original(f, *args, **kwargs)
+            loaded = original(f, *args, **kwargs)
+            guard.before_models(f)
+            return loaded
         return _exact_frame(Path(f))
 
     setattr(load, _MARK, True)

@@ -1,0 +1,241 @@
+"""Answers of an earlier run: kept where they agree with what would be asked now, else refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("vlmeval")
+
+from loopback import LoopbackOpenAI, text_of
+from PIL import Image
+from vlm_host import HostRun, api_model, prediction_file, results
+
+from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.hosts.vlmevalkit.launcher import run_host
+
+NAME = "DTVQA_CUSTOM"
+KEY = "sk-very-secret-0123456789"
+QUESTIONS = {"Food/0": "Weight?", "Food/1": "Calories?", "Food/2": "Price?"}
+Settings = dict[str, Any]
+Change = Callable[["Bench"], Settings | None]
+
+
+class Bench:
+    """A custom set, a server, and runs of the host's own script in one work folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        server: LoopbackOpenAI,
+        capture: pytest.CaptureFixture[str],
+        patch: pytest.MonkeyPatch,
+    ) -> None:
+        self.folder, self.server = folder, server
+        self.capture, self.patch = capture, patch
+        patch.setenv("DTVQA_CUSTOM", str(folder / "set"))
+        self.out, self.store = folder / "out", folder / "set"
+        self.write(QUESTIONS)
+
+    def write(self, questions: dict[str, str], colour: str = "white") -> None:
+        """Export the custom set (again)."""
+        shutil.rmtree(self.store, ignore_errors=True)
+        (self.store / "test").mkdir(parents=True)
+        rows = []
+        for name, question in questions.items():
+            number = int(name.split("/")[1])
+            path = self.store / "image" / "Food" / "test" / f"{number}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shade = colour if number == 1 else "white"
+            Image.new("RGB", (120, 110 + number), shade).save(path)
+            rows.append(
+                {
+                    "dataset_name": "Food",
+                    "id": number,
+                    "image_path": f"./image/Food/test/{number}.png",
+                    "question": question,
+                    "answers": [f"answer {number}"],
+                    "type": "made for a test",
+                }
+            )
+        text = json.dumps(rows)
+        (self.store / "test" / "DT_custom.json").write_text(text, encoding="utf-8")
+        (self.store / "custom.json").write_text('{"name": "food"}', encoding="utf-8")
+
+    def run(self, *arguments: str, model: Settings | None = None) -> HostRun:
+        """Run a config file; ``model`` changes the model's entry."""
+        entry = {**api_model(self.server), "key": KEY, "retry": 1, **(model or {})}
+        config = {
+            "model": {"mine": entry},
+            "data": {NAME: {"class": "DTVQADataset", "dataset": NAME}},
+        }
+        path = self.folder / "config.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        return self.start("--config", str(path), "--work-dir", str(self.out), *arguments)
+
+    def start(self, *arguments: str) -> HostRun:
+        """Run the host's own script in this process."""
+        self.capture.readouterr()
+        self.patch.delenv("DTVQA_ASK_AGAIN", raising=False)
+        before = sys.argv
+        try:
+            run_host(arguments)
+        except SystemExit as error:
+            print(error, file=sys.stderr)
+            status = 1
+        except DTVQAError as error:
+            print(f"error: {error}", file=sys.stderr)
+            status = 1
+        else:
+            status = 0
+        finally:
+            sys.argv = before
+        captured = self.capture.readouterr()
+        return HostRun(status, captured.out + captured.err)
+
+    def summary(self) -> dict[str, Any]:
+        return results(self.out, "mine", NAME)[0]
+
+    def predictions(self) -> Path:
+        return prediction_file(self.out, "mine", NAME)
+
+
+@pytest.fixture
+def bench(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Bench]:
+    monkeypatch.setenv("PRED_FORMAT", "tsv")
+    monkeypatch.chdir(tmp_path)
+    with LoopbackOpenAI(lambda request: f"answer to {text_of(request)}") as server:
+        yield Bench(tmp_path, server, capfd, monkeypatch)
+
+
+def other_model(bench: Bench) -> Settings:
+    return {"model": "another", "max_tokens": 4096}
+
+
+def other_prompt(bench: Bench) -> Settings:
+    return {"system_prompt": "Answer in one word."}
+
+
+def smaller_pictures(bench: Bench) -> Settings:
+    return {"img_size": 64, "img_detail": "high"}
+
+
+def edited_question(bench: Bench) -> None:
+    bench.write({**QUESTIONS, "Food/1": "Protein?"})
+
+
+def another_set(bench: Bench) -> None:
+    bench.write({name: f"{text} In grams." for name, text in QUESTIONS.items()})
+
+
+def changed_picture(bench: Bench) -> None:
+    bench.write(QUESTIONS, colour="black")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (other_model, ['model: "loopback" -> "another"', "max_tokens: 100 -> 4096"]),
+        (other_prompt, ['system_prompt: not set -> "Answer in one word."']),
+        (smaller_pictures, ['img_detail: "low" -> "high"', "img_size: -1 -> 64"]),
+        (
+            edited_question,
+            ['1 question has another text, first Food/1: "Calories?" -> "Protein?"'],
+        ),
+        (another_set, ['3 questions have another text, first Food/0: "Weight?" ->']),
+        (changed_picture, ["1 question has another image, first Food/1"]),
+    ],
+)
+def test_answers_asked_otherwise_are_refused(
+    change: Change, named: list[str], bench: Bench
+) -> None:
+    first = bench.run("--reuse")
+    assert first.status == 0, first.output
+    assert bench.summary()["answers"] == {
+        "total": 3,
+        "reused": 0,
+        "asked": 3,
+        "from": None,
+        "record": "agrees",
+    }
+    before = bench.predictions().read_bytes()
+    settings = change(bench)
+    second = bench.run("--reuse", model=settings)
+    assert second.status == 1, second.output
+    assert bench.server.count == 3
+    for line in named:
+        assert line in second.output
+    assert second.output.count("asked otherwise") == 1
+    assert "another --work-dir" in second.output
+    assert "--ask-again" in second.output
+    assert "Using API Base" not in second.output, "refused before a model is built"
+    assert bench.predictions().read_bytes() == before
+
+    third = bench.run("--reuse", "--ask-again", model=settings)
+    assert third.status == 0, third.output
+    assert bench.server.count == 6
+    assert bench.summary()["answers"]["asked"] == 3
+    kept = [path.read_bytes() for path in bench.out.rglob(f"moved-aside/*/*{NAME}.*")]
+    assert before in kept
+
+
+def test_answers_that_agree_are_kept_and_reported(bench: Bench) -> None:
+    assert bench.run("--reuse").status == 0
+    before = bench.predictions().read_bytes()
+    bench.write(QUESTIONS)  # exported again, equal content
+    settings = {"retry": 3, "wait": 2, "key": "another key"}
+    again = bench.run("--reuse", model=settings)
+    assert again.status == 0, again.output
+    assert bench.server.count == 3
+    assert "3 of 3 answers are from the run of " in again.output
+    assert "nothing was asked again" in again.output
+    summary = bench.summary()
+    answers = summary["answers"]
+    assert (answers["total"], answers["reused"], answers["asked"]) == (3, 3, 0)
+    assert answers["record"] == "agrees"
+    assert answers["from"]
+    assert bench.predictions().read_bytes() == before
+    assert summary["image_path_to_model"]["img_detail"] == "low"
+    assert summary["image_path_to_model"]["encoding"].startswith("JPEG")
+    assert summary["model_settings"]["settings"]["max_tokens"] == 100
+    for path in bench.out.rglob("*.json*"):
+        assert KEY not in path.read_text(encoding="utf-8")
+
+
+def test_a_file_without_a_record_is_scored_as_unknown(bench: Bench) -> None:
+    assert bench.run("--reuse").status == 0
+    for path in bench.out.rglob("*_asked.json"):
+        path.unlink()
+    before = bench.predictions().read_bytes()
+    again = bench.run("--reuse")
+    assert again.status == 0, again.output
+    assert bench.server.count == 3
+    assert "asked how, unknown" in again.output
+    summary = bench.summary()
+    assert summary["answers"]["record"] == "unknown"
+    assert summary["prompt_enforced"] is None
+    assert bench.predictions().read_bytes() == before
+
+    bench.write({**QUESTIONS, "Food/1": "Protein?"})
+    refused = bench.run("--reuse")
+    assert refused.status == 1, refused.output
+    assert "'Calories?' -> 'Protein?'" in refused.output
+    assert bench.predictions().read_bytes() == before
+
+
+def test_a_model_key_with_a_slash_is_refused_before_the_start(bench: Bench) -> None:
+    text = json.dumps({"model": {"org/mine": api_model(bench.server)}, "data": {NAME: {}}})
+    (bench.folder / "slash.json").write_text(text, encoding="utf-8")
+    run = bench.start("--config", str(bench.folder / "slash.json"))
+    assert run.status == 1, run.output
+    assert "'org/mine'" in run.output
+    assert "org--mine" in run.output
+    assert not (bench.folder / "outputs").exists()
