@@ -23,9 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "power": ("dtvqa_plugin.cli.results:power", "How large a difference the questions can show."),
     "report": ("dtvqa_plugin.cli.report:report", "Runs side by side in one HTML page."),
     "stats": ("dtvqa_plugin.cli.stats:stats", "Words, lengths and image sizes of a split."),
-    "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Print the lmms-eval task folder."),
+    "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Where the hosts' task files are."),
     "vlmeval": ("dtvqa_plugin.cli.vlmeval:vlmeval", "Run VLMEvalKit with the DT-VQA datasets."),
     "vlmutil": ("dtvqa_plugin.cli.vlmeval:vlmutil", "Run VLMEvalKit's vlmutil, same datasets."),
+    "evalscope": ("dtvqa_plugin.cli.vlmeval:evalscope", "Run EvalScope, same datasets."),
     "vlmeval-enable": (
         "dtvqa_plugin.cli.vlmeval:enable",
         "Make plain 'python run.py --data DTVQA' work.",

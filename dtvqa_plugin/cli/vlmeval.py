@@ -19,9 +19,13 @@ def vlmeval(context: click.Context, arguments: tuple[str, ...]) -> None:
     --run-py PATH names the run.py of a checkout that is neither installed nor the current folder.
     Predictions go to tsv, which keeps every character, unless PRED_FORMAT is set.
 
+    Answers of an earlier run in the same --work-dir are kept if the model, its settings, the
+    questions and the images are the same; otherwise the run is refused before a model is loaded.
+    --ask-again moves the earlier files aside and asks again.
+
     \b
     dtvqa vlmeval --data DTVQA DTVQA_PROMPTED --model Qwen2.5-VL-7B-Instruct
-    dtvqa vlmeval --config task_configs/vlmevalkit/dtvqa.json
+    dtvqa tasks-path --host vlmevalkit --copy-to . && dtvqa vlmeval --config dtvqa.json
     torchrun --nproc-per-node 8 -m dtvqa_plugin.hosts.vlmevalkit --data DTVQA --model NAME
     """
     from dtvqa_plugin.hosts.vlmevalkit.launcher import run_host
@@ -50,6 +54,25 @@ def vlmutil(context: click.Context, arguments: tuple[str, ...]) -> None:
         click.echo(context.get_help())
         return
     run_vlmutil(arguments)
+
+
+@click.command(
+    "evalscope", context_settings={**PASS_ON, "help_option_names": []}, add_help_option=False
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def evalscope(context: click.Context, arguments: tuple[str, ...]) -> None:
+    """Run EvalScope with the DT-VQA datasets known to its VLMEvalKit backend.
+
+    \b
+    dtvqa evalscope eval --eval-backend VLMEvalKit --eval-config config.yaml
+    """
+    from dtvqa_plugin.hosts.vlmevalkit.launcher import run_evalscope
+
+    if not arguments or arguments in (("-h",), ("--help",)):
+        click.echo(context.get_help())
+        return
+    run_evalscope(list(arguments))
 
 
 @click.command("vlmeval-enable")

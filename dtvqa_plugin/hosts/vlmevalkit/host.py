@@ -6,6 +6,7 @@ index, and a git checkout of VLMEvalKit.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import re
@@ -19,6 +20,7 @@ from importlib.metadata import (
     packages_distributions,
 )
 from pathlib import Path
+from types import ModuleType
 
 from dtvqa_plugin.errors import HostError
 
@@ -90,6 +92,28 @@ def need_host() -> Host:
     if host is None:
         raise HostError(f"VLMEvalKit is not installed for {sys.executable}; {INSTALL}")
     return host
+
+
+def import_host(name: str) -> ModuleType:
+    """Import a module of the host. Raises HostError, with a cure, when the host cannot import it.
+
+    A checkout does not list all that it needs (``rouge_score`` in August 2026), and filelock 4
+    lacks a module that some packages of the hosts import.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        missing = error.name or ""
+        if missing.startswith("filelock"):
+            cure = "pip install 'filelock<3.25'"
+        elif isinstance(error, ModuleNotFoundError) and not missing.startswith("vlmeval"):
+            cure = f"pip install {missing.partition('.')[0].replace('_', '-')}"
+        else:
+            cure = INSTALL
+        raise HostError(
+            f"VLMEvalKit is installed for {sys.executable}, but cannot be imported ({error}); "
+            f"{cure}"
+        ) from error
 
 
 def _distribution(package: Path) -> Distribution | None:

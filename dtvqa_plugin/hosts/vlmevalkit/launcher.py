@@ -7,6 +7,7 @@ is ``run.py`` at the repository root, beside the package folder.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import runpy
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 
 from dtvqa_plugin.errors import HostError
 from dtvqa_plugin.hosts.vlmevalkit import register
-from dtvqa_plugin.hosts.vlmevalkit.host import find_host, need_host, process_rank
+from dtvqa_plugin.hosts.vlmevalkit.host import find_host, import_host, need_host, process_rank
 from dtvqa_plugin.hosts.vlmevalkit.names import DatasetEntry
 from dtvqa_plugin.hosts.vlmevalkit.run_options import (
     ASK_AGAIN,
@@ -62,9 +63,32 @@ def run_vlmutil(arguments: Sequence[str]) -> None:
     """Run the host's ``vlmutil`` with ``arguments``, our datasets known to it."""
     need_host()
     register()
-    tools = importlib.import_module("vlmeval.tools")
+    tools = import_host("vlmeval.tools")
     sys.argv = ["vlmutil", *arguments]
     tools.cli()
+
+
+def run_evalscope(arguments: Sequence[str]) -> None:
+    """Run EvalScope's command line, the datasets known to its VLMEvalKit backend.
+
+    Seen on EvalScope 1.14.1. It runs the host in this process and ends with status 0 whatever
+    happens. Raises HostError when EvalScope is missing or no DT-VQA dataset got a score.
+    """
+    if importlib.util.find_spec("evalscope") is None:
+        raise HostError(
+            f"EvalScope is not installed for {sys.executable}; pip install evalscope ms-vlmeval"
+        )
+    host = need_host()
+    if host.honours_pred_format:
+        os.environ.setdefault(FORMAT_VARIABLE, SAFEST_FORMAT)
+    register()
+    command = importlib.import_module("evalscope.cli.cli")
+    sys.argv = ["evalscope", *arguments]
+    command.run_cmd()
+    from dtvqa_plugin.hosts.vlmevalkit.dataset import scored
+
+    if arguments[:1] == ["eval"] and not scored:
+        raise HostError("EvalScope ended without a DT-VQA score; its log above says why")
 
 
 def _own_options(arguments: Sequence[str]) -> tuple[Any, list[str]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from dtvqa_plugin.errors import HostError
 from dtvqa_plugin.hosts.vlmevalkit import guard
-from dtvqa_plugin.hosts.vlmevalkit.host import INSTALL, need_host
+from dtvqa_plugin.hosts.vlmevalkit.host import INSTALL, import_host, need_host
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
 
 _LISTS = ("DATASET_CLASSES", "IMAGE_DATASET", "SUPPORTED_DATASETS")
@@ -27,7 +27,7 @@ _MARK = "_dtvqa_lossless"
 def register_datasets() -> None:
     """See `dtvqa_plugin.hosts.vlmevalkit.register`."""
     host = need_host()
-    module = importlib.import_module("vlmeval.dataset")
+    module = import_host("vlmeval.dataset")
     lacking = [name for name in _LISTS if not isinstance(getattr(module, name, None), list)]
     if lacking:
         raise HostError(
