@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,10 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
 
     number = 0
     try:
-        for chunk in _chunks(path, separator):
+        source, instead = _source(path)
+        for chunk in _chunks(source, separator):
+            if instead is not None:
+                chunk = chunk.replace(instead, "\0", regex=True)
             names = [str(name) for name in chunk.columns]
             if column not in names:
                 raise no_column(path, column, names)
@@ -37,7 +41,26 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
         raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
 
 
-def _chunks(path: Path, separator: str) -> Iterator[Any]:
+_NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
+"""Code points that Unicode keeps free of meaning; text does not hold them."""
+
+
+def _source(path: Path) -> tuple[Path | io.StringIO, str | None]:
+    """What pandas reads, and the character in it that means NUL, None if there is no NUL.
+
+    pandas 2 ends a cell at a NUL without a warning; pandas 3 keeps it.
+    """
+    with path.open("rb") as handle:
+        if not any(b"\0" in part for part in iter(lambda: handle.read(1 << 20), b"")):
+            return path, None
+    text = path.read_bytes().decode("utf-8")
+    instead = next((char for char in _NONCHARACTERS if char not in text), None)
+    if instead is None:
+        raise PredictionFileError(f"{path}: not text (NUL and all Unicode noncharacters).")
+    return io.StringIO(text.replace("\0", instead), newline=""), instead
+
+
+def _chunks(path: Path | io.StringIO, separator: str) -> Iterator[Any]:
     """Frames of text. Raises pandas' ParserWarning for rows that are longer than the header, of
     which pandas would drop cells."""
     import pandas  # already there through `datasets`
