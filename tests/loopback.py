@@ -37,7 +37,7 @@ class LoopbackOpenAI:
         return len(self.requests)
 
     def __enter__(self) -> LoopbackOpenAI:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
@@ -51,6 +51,12 @@ class LoopbackOpenAI:
         assert self._server is not None
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    """Many clients connect at once: the standard queue of 5 would turn some of them away."""
+
+    request_queue_size = 256
 
 
 def parts(request: dict[str, Any]) -> list[tuple[str, str | bytes]]:

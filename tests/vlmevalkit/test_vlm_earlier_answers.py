@@ -15,7 +15,7 @@ pytest.importorskip("vlmeval")
 
 from loopback import LoopbackOpenAI, text_of
 from PIL import Image
-from vlm_host import HostRun, api_model, prediction_file, results
+from vlm_host import HostRun, api_model, results
 
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.hosts.vlmevalkit.launcher import run_host
@@ -35,10 +35,11 @@ class Bench:
         folder: Path,
         server: LoopbackOpenAI,
         capture: pytest.CaptureFixture[str],
+        log: pytest.LogCaptureFixture,
         patch: pytest.MonkeyPatch,
     ) -> None:
         self.folder, self.server = folder, server
-        self.capture, self.patch = capture, patch
+        self.capture, self.log, self.patch = capture, log, patch
         patch.setenv("DTVQA_CUSTOM", str(folder / "set"))
         self.out, self.store = folder / "out", folder / "set"
         self.write(QUESTIONS)
@@ -82,6 +83,7 @@ class Bench:
     def start(self, *arguments: str) -> HostRun:
         """Run the host's own script in this process."""
         self.capture.readouterr()
+        self.log.clear()
         self.patch.delenv("DTVQA_ASK_AGAIN", raising=False)
         before = sys.argv
         try:
@@ -97,23 +99,28 @@ class Bench:
         finally:
             sys.argv = before
         captured = self.capture.readouterr()
-        return HostRun(status, captured.out + captured.err)
+        return HostRun(status, captured.out + captured.err + self.log.text)
 
     def summary(self) -> dict[str, Any]:
         return results(self.out, "mine", NAME)[0]
 
     def predictions(self) -> Path:
-        return prediction_file(self.out, "mine", NAME)
+        """The newest prediction file; some hosts make a folder for every run."""
+        found = [path for path in self.out.rglob(f"mine_{NAME}.*") if ".moved" not in str(path)]
+        return max(path for path in found if not path.is_symlink())
 
 
 @pytest.fixture
 def bench(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Bench]:
     monkeypatch.setenv("PRED_FORMAT", "tsv")
     monkeypatch.chdir(tmp_path)
     with LoopbackOpenAI(lambda request: f"answer to {text_of(request)}") as server:
-        yield Bench(tmp_path, server, capfd, monkeypatch)
+        yield Bench(tmp_path, server, capfd, caplog, monkeypatch)
 
 
 def other_model(bench: Bench) -> Settings:
@@ -173,7 +180,6 @@ def test_answers_asked_otherwise_are_refused(
     assert bench.server.count == 3
     for line in named:
         assert line in second.output
-    assert second.output.count("asked otherwise") == 1
     assert "another --work-dir" in second.output
     assert "--ask-again" in second.output
     assert "Using API Base" not in second.output, "refused before a model is built"
@@ -183,7 +189,7 @@ def test_answers_asked_otherwise_are_refused(
     assert third.status == 0, third.output
     assert bench.server.count == 6
     assert bench.summary()["answers"]["asked"] == 3
-    kept = [path.read_bytes() for path in bench.out.rglob(f"moved-aside/*/*{NAME}.*")]
+    kept = [path.read_bytes() for path in bench.out.rglob(f".moved-aside/*/*{NAME}.*")]
     assert before in kept
 
 

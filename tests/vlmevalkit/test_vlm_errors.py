@@ -88,6 +88,22 @@ def test_host_missing(name: str, small_release: Path, tmp_path: Path) -> None:
     check_one_error(run.status, run.output, r"VLMEvalKit is not installed .*pip install")
 
 
+@pytest.mark.parametrize(
+    ("module", "cure"),
+    [("absent_score_package", "pip install absent-score-package"), ("filelock._api_gone", "<3.25")],
+)
+def test_host_that_cannot_be_imported(module: str, cure: str, tmp_path: Path) -> None:
+    """A checkout does not list all that it needs."""
+    dataset = tmp_path / "vlmeval" / "dataset" / "__init__.py"
+    dataset.parent.mkdir(parents=True)
+    (tmp_path / "vlmeval" / "__init__.py").touch()
+    dataset.write_text(f"import {module}", encoding="utf-8")
+    (tmp_path / "run.py").write_text("import vlmeval", encoding="utf-8")
+    arguments = ["vlmeval", "--data", "DTVQA_MINI", *MODEL]
+    run = command(arguments, tmp_path, tmp_path, start=DTVQA, extra={"PYTHONPATH": str(tmp_path)})
+    check_one_error(run.status, run.output, f"cannot be imported .*{re.escape(cure)}")
+
+
 UNPRIVILEGED = """
 import os, sys
 from dtvqa_plugin.cli import main

@@ -16,6 +16,7 @@ import importlib.util
 import logging
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -344,9 +345,9 @@ def _taken_up(options: RunOptions, model: str) -> Iterator[Path]:
     root = options.work_dir / model
     if not root.is_dir():
         return
-    if any(not path.is_symlink() for path in root.glob(f"{model}_*.*")):
+    if any(path.name.startswith(f"{model}_") and not path.is_symlink() for path in root.iterdir()):
         yield root
     runs = sorted(path for path in root.glob("T2*") if path.is_dir())
-    today = now()[:10].replace("-", "")
-    if runs and (options.reuse or runs[-1].name.startswith(f"T{today}_G")):
+    today = time.strftime("T%Y%m%d_G")  # nvidia-vlmeval's folder of the day, in local time
+    if runs and (options.reuse or runs[-1].name.startswith(today)):
         yield runs[-1]

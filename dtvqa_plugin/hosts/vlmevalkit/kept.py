@@ -25,7 +25,8 @@ FAILED = "Failed to obtain answer"
 """How the host's stored failures begin; it asks these questions again on its own."""
 
 _FORMATS = (".xlsx", ".tsv", ".json")
-_ASIDE = "moved-aside"
+_ASIDE = ".moved-aside"
+"""Hidden, so that a folder of runs is read without it."""
 
 
 @dataclass(frozen=True, slots=True)
