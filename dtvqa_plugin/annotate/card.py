@@ -23,7 +23,8 @@ def data_card(
         _plain(info["description"])
         or "A dense-text visual question answering set made with `dtvqa annotate`.",
         "This is not DT-VQA, and its scores do not compare with those of DT-VQA.",
-        f"SHA-256 of the annotations: `{info['sha256']}`. Exported {info['exported']} by "
+        f"SHA-256 of the annotations: `{info['sha256']}`. "
+        f"Last decision: {info['decided']}. Exported by "
         f"dtvqa-plugin {info['dtvqa_plugin']}.",
         "## Questions",
         _table(

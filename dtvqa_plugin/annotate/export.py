@@ -1,7 +1,9 @@
 """``dtvqa annotate export``: accepted pairs as a benchmark that both hosts run.
 
 The released annotation format and layout, plus ``custom.json`` (the set's title and hash),
-``statistics.json`` and ``DATA_CARD.md``. The same decisions give the same annotation bytes.
+``statistics.json`` and ``DATA_CARD.md``. The same answers and decisions give the same
+bytes, whenever they are exported: the card and ``custom.json`` hold the time of the last decision,
+not that of the export.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ import json
 import re
 import shutil
 import statistics
-import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,8 +30,7 @@ from dtvqa_plugin.annotate.review.decisions import Decisions
 from dtvqa_plugin.annotate.status import Overview, overview
 from dtvqa_plugin.annotate.text.scripts import count_words, main_script
 from dtvqa_plugin.data.splits import CUSTOM_FILE, INFO_FILE
-from dtvqa_plugin.utils.files import file_sha256
-from dtvqa_plugin.utils.text import now
+from dtvqa_plugin.utils.files import file_sha256, whole_folder
 
 SCHEMA = 1
 
@@ -78,13 +79,20 @@ def export(project: Project, folder: Path, adjudicator: str | None = None) -> Ex
             )
         for left in target.parent.glob(f".{target.name}.*.partial"):  # by an export that was killed
             shutil.rmtree(left, ignore_errors=True)
-        partial = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.partial")
-        try:
+        with _explained(target), whole_folder(target, replace=True) as partial:
             _write(project, partial, chosen, report, overview(project, adjudicator), adjudicator)
-            _swap(partial, target)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
     return report
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise AnnotateError(
+            f"{error.filename or target}: the export cannot be written ({error.strerror}); what "
+            "was there before is unchanged"
+        ) from error
 
 
 def _check_target(target: Path) -> None:
@@ -92,14 +100,6 @@ def _check_target(target: Path) -> None:
         return
     if not target.is_dir() or (any(target.iterdir()) and not (target / INFO_FILE).is_file()):
         raise AnnotateError(f"{target}: holds something else than an export; choose a new folder")
-
-
-def _swap(partial: Path, target: Path) -> None:
-    old = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.old")
-    if target.exists():
-        target.rename(old)
-    partial.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _accepted(decisions: Decisions, report: ExportReport, adjudicator: str | None) -> list[Entry]:
@@ -144,7 +144,7 @@ def _write(
         "description": project.config.description,
         "sha256": report.sha256,
         "subsets": report.questions,
-        "exported": now(),
+        "decided": counts.last_decision,
         "dtvqa_plugin": __version__,
     }
     card = data_card(project, info, numbers, counts, adjudicator)

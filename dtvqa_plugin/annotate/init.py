@@ -12,8 +12,8 @@ from pathlib import Path
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import read_config, read_style
 from dtvqa_plugin.annotate.project.inventory import IMAGE_ENDINGS
-from dtvqa_plugin.annotate.project.journal import write_whole
 from dtvqa_plugin.annotate.project.project import CONFIG, Project
+from dtvqa_plugin.utils.files import whole_file
 
 BUILT_IN = ("scene", "nutrition", "product", "table")
 
@@ -52,15 +52,12 @@ def make_project(root: Path, wish: Wish) -> Project:
     style, content = _style(wish.style)
     text = _config_text(root, images, style, wish)
     (root / "styles").mkdir(parents=True, exist_ok=True)
-    write_whole(root / "styles" / f"{style}.yaml", content)
-    partial = root / f".{CONFIG}.new"
-    partial.write_text(text, encoding="utf-8")
-    try:
+    with whole_file(root / "styles" / f"{style}.yaml") as partial_style:
+        partial_style.write_bytes(content)
+    with whole_file(root / CONFIG) as partial:
+        partial.write_text(text, encoding="utf-8")
         read_config(partial)
         read_style(root / "styles" / f"{style}.yaml")
-        partial.replace(root / CONFIG)
-    finally:
-        partial.unlink(missing_ok=True)
     return Project.open(root)
 
 

@@ -32,6 +32,7 @@ class Overview:
     rejected: Counter[str] = field(default_factory=Counter)
     disputed: Counter[str] = field(default_factory=Counter)
     decisions: int = 0
+    last_decision: str | None = None
     agreement: list[dict[str, Any]] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
 
@@ -89,6 +90,8 @@ def _decided(project: Project, found: Overview, adjudicator: str | None) -> None
     decisions = Decisions(project)
     decisions.refresh()
     found.decisions = decisions.count
+    times = (str(entry["at"]) for _, entry in project.decisions.read())
+    found.last_decision = max(times, default=None)
     counters = {"accepted": found.accepted, "rejected": found.rejected, "disputed": found.disputed}
     for pair in decisions.held:
         outcome = decisions.outcome(pair, adjudicator)

@@ -66,6 +66,57 @@ def init(folder: Path, images: Path, name: str | None, **options: Any) -> None:
 
 @annotate.command()
 @_FOLDER
+@click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
+@click.option("--part", metavar="I/N", help="Only part I of N of the images (an array job).")
+@click.option(
+    "--merge",
+    "others",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Take over the text that another copy of the project holds; give it again for more.",
+)
+@_JSON
+def recognise(
+    folder: Path, workers: int | None, part: str | None, others: tuple[Path, ...], as_json: bool
+) -> None:
+    """Recognise the text of the images with RapidOCR, each image once.
+
+    Exit status 1 when images could not be decoded, or when text is lacking after --merge.
+    """
+    from dtvqa_plugin.annotate.project.project import Project
+    from dtvqa_plugin.annotate.recognise import Part, merge
+    from dtvqa_plugin.annotate.recognise import recognise as recognise_stage
+
+    if others and (part or workers):
+        raise DTVQAError("--merge reads no image; leave out --part and --workers")
+    chosen = Part.parse(part) if part else None
+    project = Project.open(folder)
+    if others:
+        report = merge(project, others)
+    else:
+        with _bar("images") as bar:
+            report = recognise_stage(
+                project,
+                workers=workers,
+                part=chosen,
+                progress=lambda done, total: _advance(bar, done),
+            )
+    if as_json:
+        _echo_json(report)
+    else:
+        click.echo(
+            f"{report.images} images: {report.known} known, {report.recognised} recognised, "
+            f"{report.merged} merged ({report.engine})"
+        )
+        _echo_counts({"images without text": report.lacking})
+    for text in report.unreadable:
+        click.echo(f"left out: {text}", err=True)
+    if report.lacking or report.unreadable:
+        sys.exit(1)
+
+
+@annotate.command()
+@_FOLDER
 @click.option("--dry-run", is_flag=True, help="Estimate tokens and cost; ask nobody.")
 @click.option("--max-usd", type=click.FloatRange(min=0), help="Most the project may cost in all.")
 @click.option("--max-images", type=click.IntRange(min=1), help="Only the first N images.")

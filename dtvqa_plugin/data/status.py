@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.benchmark.records import Problem
 from dtvqa_plugin.benchmark.release import RELEASED_SPLITS, AnnotationFile
-from dtvqa_plugin.data.splits import released_split, stored_file
-from dtvqa_plugin.data.store import Manifest, Store, read_file
+from dtvqa_plugin.data.splits import (
+    CUSTOM_FILE,
+    CUSTOM_VARIABLE,
+    INFO_FILE,
+    released_split,
+    stored_file,
+)
+from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT, IMPORTED, custom_folder
+from dtvqa_plugin.data.store import Manifest, Store, read_file, read_test
 from dtvqa_plugin.errors import DataError
 
 
@@ -18,8 +26,9 @@ class FileStatus:
     """One subset of one split in one annotation file.
 
     ``state``: ``released`` (the known released bytes), ``differs`` (not those), ``unlisted`` (no
-    hash known to compare with), ``damaged`` or ``missing``. ``changed``: its bytes are no longer
-    those imported. ``problems`` are the unusable records of the whole file.
+    hash known to compare with), ``damaged``, ``missing``, or ``custom`` (a set of the user's).
+    ``changed``: its bytes are no longer those imported. ``problems`` are the unusable records of
+    the whole file.
     """
 
     split: str
@@ -87,7 +96,48 @@ def store_status(home: str | Path | None = None) -> StoreStatus:
         for split in RELEASED_SPLITS
         for file in released_split(split).files
     ]
+    rows += [row for folder in _custom_folders(store) for row in _custom_rows(folder)]
     return StoreStatus(store.home, tuple(rows), tuple(_notes(rows)))
+
+
+def _custom_folders(store: Store) -> list[Path]:
+    """The imported sets, and the one that ``DTVQA_CUSTOM`` names."""
+    folders = sorted((store.home / IMPORTED).glob(f"*/{INFO_FILE}"))
+    found = [path.parent for path in folders]
+    if os.environ.get(CUSTOM_VARIABLE):
+        try:
+            named = custom_folder()
+        except DataError:
+            return found
+        found += [named] if named not in found else []
+    return found
+
+
+def _custom_rows(folder: Path) -> list[FileStatus]:
+    path = folder / CUSTOM_FILE.path
+    try:
+        reading = read_test(path)
+    except DataError as error:
+        return [FileStatus(CUSTOM_SPLIT, "", str(path), "damaged", error=str(error))]
+    source = Store(folder)
+    rows = []
+    for subset in dict.fromkeys(record.subset for record in reading.records):
+        chosen = [record for record in reading.records if record.subset == subset]
+        images = {record.image for record in chosen}
+        rows.append(
+            FileStatus(
+                split=CUSTOM_SPLIT,
+                subset=subset,
+                file=f"{folder.name}/{CUSTOM_FILE.path}",
+                state="custom",
+                sha256=reading.sha256,
+                questions=len(chosen),
+                images=len(images),
+                images_present=len(source.present(images)),
+                problems=reading.problems,
+            )
+        )
+    return rows
 
 
 def _row(store: Store, manifest: Manifest, file: AnnotationFile, split: str) -> FileStatus:

@@ -13,8 +13,10 @@ pytest.importorskip("openai", reason="needs the extra annotate")
 
 import yaml
 
+from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.init import Wish, make_project
 from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review.decisions import Decisions
 
 MakeProject = Callable[..., Project]
 
@@ -90,3 +92,17 @@ def fill(project: Project, texts: list[str]) -> None:
                 "at": "2026-01-02T03:04:05+00:00",
             }
         )
+
+
+def entries(journal: Any) -> list[dict[str, Any]]:
+    """The records of a journal."""
+    return [entry for _, entry in journal.read()]
+
+
+@pytest.fixture
+def reviewed(make: MakeProject) -> tuple[Project, Decisions, list[dict[str, Any]]]:
+    """A project with extracted pairs, its decisions (none yet), and the pairs."""
+    project = make()
+    fill(project, [ANSWER] * 4)
+    extract(project)
+    return project, Decisions(project), entries(project.pairs)

@@ -171,19 +171,6 @@ class Rewritten:
             self._lock.release()
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a small file so that it is there complete or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as handle:
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def dump_line(record: Mapping[str, Any]) -> bytes:
     """One record as a line; lone surrogates (which UTF-8 has no bytes for) are escaped."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))

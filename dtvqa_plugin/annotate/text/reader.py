@@ -17,6 +17,7 @@ from dtvqa_plugin.annotate.text.ocr_files import image_name, read_ocr_file
 from dtvqa_plugin.ocr import OCRReader, TextBox
 from dtvqa_plugin.ocr.boxes import Quad
 from dtvqa_plugin.ocr.layout import reading_order
+from dtvqa_plugin.ocr.recognised import FOLDER, engines, read_text
 from dtvqa_plugin.utils.images import load_rgb
 from dtvqa_plugin.utils.text import escaped_logger
 
@@ -36,6 +37,8 @@ class TextReader:
         self._files: dict[str, _FileText] = {}
         self._reader: OCRReader | None = None
         self._lock = threading.Lock()
+        home = project.root / "ocr"
+        self._kept_folders = [home / FOLDER / name for name in reversed(engines(home))]
         for source in project.config.sources:
             if source.ocr.origin == "file":
                 self._files[source.name] = _FileText(project, source)
@@ -50,13 +53,21 @@ class TextReader:
             return None
         if source.ocr.origin == "file":
             found = self._files[source.name].boxes(image.file)
-        elif self.read_images:
-            assert self._reader is not None
-            with self._lock:
-                found = list(self._reader.boxes(pixels or load_rgb(image.path)))
         else:
-            return None
+            found = self._kept(image)
+            if found is None and self.read_images:
+                assert self._reader is not None
+                with self._lock:
+                    found = list(self._reader.boxes(pixels or load_rgb(image.path)))
         return None if found is None else reading_order(found)
+
+    def _kept(self, image: ImageFile) -> list[TextBox] | None:
+        """The text that 'dtvqa annotate recognise' kept, by the newest engine that has it."""
+        for folder in self._kept_folders:
+            text = read_text(folder / f"{image.sha256}.json")
+            if text is not None:
+                return [line.as_text_box() for line in text.lines]
+        return None
 
     def summary(self) -> list[str]:
         """What files had and lacked, a sentence each."""

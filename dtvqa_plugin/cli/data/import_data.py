@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from dtvqa_plugin.benchmark.records import Problem
 from dtvqa_plugin.cli.data import options
 from dtvqa_plugin.cli.data.report import echo_report
 from dtvqa_plugin.cli.output import say, say_json
@@ -17,6 +18,9 @@ from dtvqa_plugin.data.transfer.import_archive import import_archive
 from dtvqa_plugin.data.transfer.import_custom import import_custom
 from dtvqa_plugin.data.transfer.import_release import import_release
 from dtvqa_plugin.utils.progress import progress_bar
+
+_SHOWN = 5
+"""Unusable records that are printed."""
 
 
 @click.command("import")
@@ -48,7 +52,7 @@ def import_data(
     given = context.get_parameter_source("splits") is not ParameterSource.DEFAULT
     with progress_bar() as progress:
         if (path / INFO_FILE).is_file():
-            _echo_custom(import_custom(path), as_json)
+            _echo_custom(*import_custom(path, strict=strict), as_json)
             return
         if is_tar(path):
             report = import_archive(
@@ -74,11 +78,16 @@ def import_data(
         sys.exit(1)
 
 
-def _echo_custom(custom: CustomSet, as_json: bool) -> None:
+def _echo_custom(custom: CustomSet, problems: tuple[Problem, ...], as_json: bool) -> None:
     """Print what set of the user's own was imported, and how to evaluate it."""
     if as_json:
         values = {**custom.signature(), "folder": str(custom.folder), "subsets": custom.subsets}
+        values["problems"] = [str(problem) for problem in problems]
         say_json(values)
         return
     say(f"imported {custom.title}: {', '.join(custom.subsets)}")
+    for problem in problems[:_SHOWN]:
+        say(f"left out: {problem}")
+    if len(problems) > _SHOWN:
+        say(f"and {len(problems) - _SHOWN} more: 'dtvqa data status --problems' lists them")
     say(f"evaluate it: {CUSTOM_VARIABLE}={custom.name} lmms-eval --tasks dtvqa_custom ...")
