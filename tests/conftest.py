@@ -52,11 +52,12 @@ def shared_dir() -> Path:
 def session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """No test reads or writes the user's own store, or fetches from the network unasked.
 
-    ``DTVQA_HOME`` is a folder of this session, ``DTVQA_AUTO_FETCH`` is off.
+    ``DTVQA_HOME`` and the user's cache are folders of this session, ``DTVQA_AUTO_FETCH`` is off.
     """
     home = tmp_path_factory.mktemp("dtvqa-home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DTVQA_HOME", str(home))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user-cache")))
         patch.setenv("DTVQA_AUTO_FETCH", "0")
         for name in ("DTVQA_ALLOW_PARTIAL", "DTVQA_LOCK_TIMEOUT"):
             if name in os.environ:

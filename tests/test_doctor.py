@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
+import json
+import os
+import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -15,7 +20,6 @@ from rich.console import Console
 
 from dtvqa_plugin.cli import doctor as doctor_module
 from dtvqa_plugin.cli import main
-from dtvqa_plugin.cli.doctor import Finding
 from dtvqa_plugin.data import records
 
 HOSTS = ("lmms_eval", "lmms-eval", "ms-vlmeval", "nvidia-vlmeval", "vlmeval")
@@ -25,13 +29,6 @@ HOSTS = ("lmms_eval", "lmms-eval", "ms-vlmeval", "nvidia-vlmeval", "vlmeval")
 def wide_console(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cell is folded, so that a row is a line."""
     monkeypatch.setattr(doctor_module, "Console", lambda width: Console(width=width and 900))
-
-
-@pytest.fixture(autouse=True)
-def hook_active(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host itself is asked in one test alone: importing it takes seconds."""
-    active = Finding("lmms-eval hook", "active", True)
-    monkeypatch.setattr(doctor_module, "_hook", lambda: active)
 
 
 def with_versions(monkeypatch: pytest.MonkeyPatch, **installed: str) -> None:
@@ -131,6 +128,8 @@ def test_what_is_amiss_in_the_data_is_told(
         ({"lmms_eval": "0.8.0"}, "!! lmms-eval 0.8.0, not seen working"),
         ({"lmms_eval": "main"}, "!! lmms-eval main, not seen working"),
         ({"lmms_eval": "0.6.1"}, "ok lmms-eval 0.6.1 (supported"),
+        ({"lmms_eval": "0.7.1"}, "!! lmms-eval 0.7.1 from the package index cannot index any task"),
+        ({"lmms_eval": "0.7.2"}, 'its wheel is incomplete pip install "lmms-eval==0.7.3"'),
         ({"ms-vlmeval": "0.0.20"}, "ok VLMEvalKit (ms-vlmeval) 0.0.20 (supported"),
         ({}, '!! evaluation host none installed pip install "dtvqa-plugin[lmms]" or'),
     ],
@@ -146,3 +145,117 @@ def test_hosts_and_their_range(
     status, out = examine(capsys)
     assert words in out
     assert status == 1
+
+
+RUN = "from dtvqa_plugin.cli import main; main()"
+
+
+def doctor_process(
+    *options: str, cwd: Path, path: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """``dtvqa doctor`` in a process of its own; ``path`` goes before the installed packages."""
+    env = {**os.environ, "COLUMNS": "900", **({"PYTHONPATH": str(path)} if path else {})}
+    return subprocess.run(
+        [sys.executable, "-c", RUN, "doctor", *options],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    return " ".join(done.stdout.split())
+
+
+def test_a_quick_look_imports_no_host_and_stays_small(dtvqa_home: Path, tmp_path: Path) -> None:
+    code = (
+        "import json, resource, sys\n"
+        "from dtvqa_plugin.cli import main\n"
+        "try: main(['doctor'])\n"
+        "except SystemExit: pass\n"
+        "heavy = [m for m in ('torch', 'lmms_eval', 'vlmeval', 'datasets') if m in sys.modules]\n"
+        "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "print(json.dumps([heavy, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    heavy, megabytes, _seconds = json.loads(done.stdout.splitlines()[-1])
+    assert heavy == []
+    assert megabytes < 100
+
+
+@pytest.mark.slow
+def test_deep_tries_the_hosts_and_leaves_its_own_process_small(
+    dtvqa_home: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    out = one_line(doctor_process("--deep", cwd=tmp_path))
+    assert "ok lmms-eval hook active: the task index holds dtvqa" in out
+    assert "!! VLMEvalKit import" not in out
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss == before
+
+
+def fake(folder: Path, **modules: str) -> Path:
+    """Packages that hide the installed ones: name and code of each ``__init__``."""
+    for name, code in modules.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text(code)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("modules", "words"),
+    [
+        (
+            {"lmms_eval": "import filelock._api_of_long_ago"},
+            "!! lmms-eval hook lmms-eval itself fails: ModuleNotFoundError: No module named "
+            "'filelock._api_of_long_ago' pip install \"filelock<4\"",
+        ),
+        (
+            {"lmms_eval": "open('tasks/x/_default_template_yaml')"},
+            "No such file or directory: 'tasks/x/_default_template_yaml' "
+            'pip install "lmms-eval==0.7.3"',
+        ),
+        (
+            {"vlmeval": "import rouge_score_of_august"},
+            "!! VLMEvalKit import VLMEvalKit itself fails: ModuleNotFoundError: No module named "
+            "'rouge_score_of_august' pip install rouge_score_of_august",
+        ),
+    ],
+    ids=["a module that filelock lost", "an incomplete wheel", "an unlisted requirement"],
+)
+def test_deep_reports_a_broken_host_as_the_hosts_fault_with_the_cure(
+    modules: dict[str, str], words: str, dtvqa_home: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+    pytest.importorskip("vlmeval", reason="needs the extra: pip install 'dtvqa-plugin[vlmeval]'")
+    # Both are hidden: the other one would be imported for real, which takes long.
+    path = fake(tmp_path / "packages", **{"lmms_eval": "", "vlmeval": "", **modules})
+    done = doctor_process("--deep", cwd=tmp_path, path=path)
+    assert words in one_line(done)
+    assert done.returncode == 1
+
+
+FILELOCK_4 = "class FileLock: ...\nclass Timeout(Exception): ...\n"
+
+
+def test_filelock_4_is_seen_without_importing_the_host(dtvqa_home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+    path = fake(
+        tmp_path / "packages", filelock=FILELOCK_4, lmms_eval="raise SystemExit('imported')"
+    )
+    (path / "lmms_eval/evaluator.py").write_text("import filelock._api as _fl_api\n")
+    out = one_line(doctor_process(cwd=tmp_path, path=path))
+    assert "!! lmms-eval hook lmms-eval imports filelock._api, which filelock" in out
+    assert 'lacks pip install "filelock<4"' in out
+
+
+def test_a_folder_that_hides_a_task_is_reported(dtvqa_home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
+    (tmp_path / "dtvqa_mini").mkdir()
+    out = one_line(doctor_process(cwd=tmp_path))
+    assert "!! lmms-eval tasks the folder ./dtvqa_mini hides the task" in out

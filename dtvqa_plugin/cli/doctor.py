@@ -1,12 +1,20 @@
-"""``dtvqa doctor``: hosts, hook and data in one screen, with the cure for each thing amiss."""
+"""``dtvqa doctor``: hosts, hook and data in one screen, with the cure for each fault.
+
+Without ``--deep`` only files and metadata are looked at, and no host is imported. ``--deep`` tries
+what is reported, in a child process for each host.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,9 +25,18 @@ from rich.text import Text
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.hosts import lmms_eval, vlmevalkit
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
+from dtvqa_plugin.utils.text import visible
 
 if TYPE_CHECKING:
     from dtvqa_plugin.data.status import FileStatus
+
+LMMS_EXTRA = 'pip install "dtvqa-plugin[lmms]"'
+VLM_EXTRA = 'pip install "dtvqa-plugin[vlmeval]"'
+OLD_FILELOCK = 'pip install "filelock<4"'
+WHOLE_LMMS_EVAL = 'pip install "lmms-eval==0.7.3"'
+TRY_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +50,20 @@ class Finding:
 
 
 @click.command("doctor")
-def doctor() -> None:
+@click.option(
+    "--deep",
+    is_flag=True,
+    help="Also import the hosts and build lmms-eval's task index, in child processes "
+    "(10 to 60 seconds).",
+)
+def doctor(deep: bool) -> None:
     """Say what is installed, whether the hosts see the plugin, and which data are there.
 
-    Exit status 0 when nothing is amiss, else 1.
+    Exit status 0 when nothing is wrong, else 1.
     """
-    findings = list(_findings())
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    findings = list(_findings(deep))
+    known_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if known_width else 120)
     console.print(_table(findings))
     if any(not finding.ok and finding.cure.startswith(_FETCH) for finding in findings):
         console.print(Text(_COPY))
@@ -47,48 +71,51 @@ def doctor() -> None:
         raise SystemExit(1)
 
 
-def _findings() -> Iterator[Finding]:
+def _findings(deep: bool) -> Iterator[Finding]:
     yield Finding("dtvqa-plugin", __version__, True)
-    hosts = [_lmms_eval(), _vlmevalkit()]
-    yield from hosts
-    if all(host.ok is None for host in hosts):
-        yield Finding(
-            "evaluation host",
-            "none installed",
-            False,
-            'pip install "dtvqa-plugin[lmms]" or "dtvqa-plugin[vlmeval]"',
-        )
-    if hosts[0].ok is not None:
-        yield _guarded("lmms-eval hook", _hook)
+    lmms, vlm = _lmms_eval(), _vlmevalkit()
+    yield from (lmms, vlm)
+    if lmms.ok is None and vlm.ok is None:
+        cure = 'pip install "dtvqa-plugin[lmms]" or "dtvqa-plugin[vlmeval]"'
+        yield Finding("evaluation host", "none installed", False, cure)
+    if lmms.ok is not None:
+        yield from _hook(deep)
+        yield from _shadowing_folders()
+    if vlm.ok is not None:
+        yield from _vlm_parts(deep)
     yield _ocr()
     yield from _data()
 
 
-def _lmms_eval() -> Finding:
-    from dtvqa_plugin.hosts.lmms_eval import SUPPORTED
+# --- hosts ---------------------------------------------------------------------------------------
 
-    return _host("lmms-eval", ("lmms_eval", "lmms-eval"), SUPPORTED, "dtvqa-plugin[lmms]")
+
+def _lmms_eval() -> Finding:
+    found = _host("lmms-eval", ("lmms_eval", "lmms-eval"), lmms_eval.SUPPORTED, LMMS_EXTRA)
+    number = found.state.partition(" ")[0].rstrip(",")
+    if number in lmms_eval.BROKEN and not _is_checkout("lmms_eval"):
+        state = f"{number} from the package index cannot index any task: its wheel is incomplete"
+        return Finding("lmms-eval", state, False, WHOLE_LMMS_EVAL)
+    return found
 
 
 def _vlmevalkit() -> Finding:
-    from dtvqa_plugin.hosts.vlmevalkit import SUPPORTED
-
-    for distribution, supported in SUPPORTED.items():
-        found = _host("VLMEvalKit", (distribution,), supported, "dtvqa-plugin[vlmeval]")
+    for name, supported in vlmevalkit.SUPPORTED.items():
+        found = _host("VLMEvalKit", (name,), supported, VLM_EXTRA)
         if found.ok is not None:
             return found
-    return Finding("VLMEvalKit", "not installed", None, 'pip install "dtvqa-plugin[vlmeval]"')
+    return Finding("VLMEvalKit", "not installed", None, VLM_EXTRA)
 
 
 def _host(
-    name: str, distributions: tuple[str, ...], supported: tuple[str, str], extra: str
+    name: str, distributions: tuple[str, ...], supported: tuple[str, str], cure: str
 ) -> Finding:
-    for distribution in distributions:
+    for candidate in distributions:
         try:
-            found = version(distribution)
+            found = version(candidate)
         except PackageNotFoundError:
             continue
-        label = f"{name} ({distribution})" if distribution.replace("_", "-") != name else name
+        label = f"{name} ({candidate})" if candidate.replace("_", "-") != name else name
         low, high = supported
         wanted = f"{low} <= version < {high}"
         try:
@@ -97,40 +124,120 @@ def _host(
             inside = False
         if inside:
             return Finding(label, f"{found} (supported: {wanted})", True)
-        return Finding(
-            label, f"{found}, not seen working ({wanted})", False, f'pip install "{extra}"'
-        )
-    return Finding(name, "not installed", None, f'pip install "{extra}"')
+        return Finding(label, f"{found}, not seen working ({wanted})", False, cure)
+    return Finding(name, "not installed", None, cure)
 
 
-def _guarded(what: str, check: Callable[[], Finding]) -> Finding:
+def _is_checkout(name: str) -> bool:
+    """Whether a distribution was installed from a folder or a repository."""
     try:
-        return check()
-    except Exception as error:  # a broken host is a finding, not a crash of the doctor
-        return Finding(
-            what,
-            f"cannot be checked: {type(error).__name__}: {error}",
-            False,
-            'pip install --upgrade "dtvqa-plugin[lmms]" mends a host whose parts do not fit',
-        )
+        return distribution(name).read_text("direct_url.json") is not None
+    except PackageNotFoundError:
+        return False
 
 
-def _hook() -> Finding:
-    names = {entry.name for entry in entry_points(group="lmms_eval.models")}
-    if "dtvqa" not in names:
-        return Finding(
-            "lmms-eval hook",
-            "entry point missing",
-            False,
-            "pip install --force-reinstall dtvqa-plugin",
-        )
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    from dtvqa_plugin.hosts.lmms_eval.plugin import hook_is_active
+def _hook(deep: bool) -> Iterator[Finding]:
+    if "dtvqa" not in {entry.name for entry in entry_points(group="lmms_eval.models")}:
+        cure = "pip install --force-reinstall dtvqa-plugin"
+        yield Finding("lmms-eval hook", "entry point missing", False, cure)
+    elif _needs_old_filelock() and importlib.util.find_spec("filelock._api") is None:
+        state = f"lmms-eval imports filelock._api, which filelock {version('filelock')} lacks"
+        yield Finding("lmms-eval hook", state, False, OLD_FILELOCK)
+    elif not deep:
+        yield Finding("lmms-eval hook", "registered (--deep tries it)", True)
+    else:
+        yield _tried_hook()
 
-    if hook_is_active():
-        return Finding("lmms-eval hook", "active: --tasks dtvqa is known", True)
+
+def _needs_old_filelock() -> bool:
+    """Whether the installed lmms-eval imports a module that filelock 4 no longer has."""
+    folder = _package_folder("lmms_eval")
+    source = folder / "evaluator.py" if folder else None
+    return bool(source and source.is_file() and "filelock._api" in source.read_text("utf-8"))
+
+
+def _package_folder(name: str) -> Path | None:
+    """Where a package is, without importing it."""
+    spec = importlib.util.find_spec(name)
+    found = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(found[0]) if found else None
+
+
+_TRY_LMMS_EVAL = """
+import lmms_eval.evaluator, lmms_eval.models
+from lmms_eval.tasks import TaskManager
+print("HOOK", "dtvqa" in TaskManager().all_groups)
+"""
+_TRY_VLMEVALKIT = "import vlmeval.dataset, vlmeval.config"
+
+
+def _tried_hook() -> Finding:
+    status, output = _try(_TRY_LMMS_EVAL)
+    if status != 0:
+        return _broken("lmms-eval hook", "lmms-eval", output, LMMS_EXTRA)
+    if "HOOK True" in output:
+        return Finding("lmms-eval hook", "active: the task index holds dtvqa", True)
     cure = 'lmms-eval --include_path "$(dtvqa tasks-path)" ...'
-    return Finding("lmms-eval hook", "not active", False, cure)
+    return Finding("lmms-eval hook", "not active: the task index lacks dtvqa", False, cure)
+
+
+def _vlm_parts(deep: bool) -> Iterator[Finding]:
+    if _is_checkout("vlmeval") and importlib.util.find_spec("rouge_score") is None:
+        state = "a checkout needs rouge_score, which its requirements do not list"
+        yield Finding("VLMEvalKit import", state, False, "pip install rouge_score")
+    elif deep:
+        status, output = _try(_TRY_VLMEVALKIT)
+        if status == 0:
+            yield Finding("VLMEvalKit import", "works", True)
+        else:
+            yield _broken("VLMEvalKit import", "VLMEvalKit", output, VLM_EXTRA)
+
+
+def _try(code: str) -> tuple[int, str]:
+    """Run Python code in a child process; its exit status and what it printed."""
+    settings = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=TRY_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return 1, f"no answer within {TRY_SECONDS} seconds"
+    return done.returncode, done.stdout
+
+
+def _broken(what: str, host: str, output: str, cure: str) -> Finding:
+    """A host that cannot be imported or cannot index its tasks: its error and the cure."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    message = visible((errors or lines or ["no output"])[-1])
+    missing = re.search(r"No module named '([\w.]+)'", message)
+    if missing and missing[1].startswith("filelock"):
+        cure = OLD_FILELOCK
+    elif missing:
+        cure = f"pip install {missing[1].partition('.')[0]}"
+    elif "template" in message and host == "lmms-eval":
+        cure = WHOLE_LMMS_EVAL
+    return Finding(what, f"{host} itself fails: {message}", False, cure)
+
+
+def _shadowing_folders() -> Iterator[Finding]:
+    """Folders here that ``lmms-eval --tasks NAME`` takes for a folder of task files."""
+    names = sorted(path.stem for path in task_configs_dir("lmms_eval").glob("*.yaml"))
+    for name in names:
+        if Path(name).is_dir():
+            state = f"the folder ./{name} hides the task: --tasks {name} reads the folder"
+            yield Finding("lmms-eval tasks", state, False, "start lmms-eval in another directory")
+
+
+# --- the OCR reader and data ---------------------------------------------------------------------
 
 
 def _ocr() -> Finding:

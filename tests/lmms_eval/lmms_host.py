@@ -44,12 +44,16 @@ def evaluate(server: LoopbackOpenAI, tasks: Sequence[str], **options: Any) -> Re
 
 @dataclass(frozen=True)
 class CommandRun:
-    """What one ``lmms-eval`` command left: exit status, output, results and samples by task."""
+    """What one ``lmms-eval`` command left: exit status, output, results and samples by task.
+
+    ``folder`` is its ``--output_path``.
+    """
 
     status: int
     output: str
     results: Results
     samples: dict[str, list[dict[str, Any]]]
+    folder: Path
 
 
 def command(
@@ -69,7 +73,7 @@ def command(
         timeout=timeout,
         check=False,
     )
-    return CommandRun(done.returncode, done.stdout + done.stderr, *read_run(out))
+    return CommandRun(done.returncode, done.stdout + done.stderr, *read_run(out), out)
 
 
 def read_run(out: Path) -> tuple[Results, dict[str, list[dict[str, Any]]]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,8 @@ from released_layout import SIZES, make_release
 from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION, PROMPTS, identify_prompt, prompt_for
 from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.hosts.lmms_eval import task_values
+from dtvqa_plugin.hosts.lmms_eval import tables, task_values
+from dtvqa_plugin.hosts.task_configs import task_configs_dir
 
 QUESTION = "What does label 0 of DTScene say?"
 
@@ -178,37 +182,119 @@ def test_missing_images_stop_the_task_unless_a_partial_run_is_asked_for(
     assert any("2 of 4" in record.getMessage() for record in caplog.records)
 
 
-def test_a_changed_image_or_answer_changes_the_tables_name(
-    small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache for this test alone, so that no other store holds its tables' data."""
+    cache = tmp_path / "own-cache"
+    monkeypatch.setattr(tables, "user_cache", lambda: cache)
+    return cache
+
+
+def copied(release: Path, to: Path) -> Path:
+    shutil.copytree(release, to, ignore=shutil.ignore_patterns("tables"))
+    return to
+
+
+def test_a_changed_image_or_answer_changes_the_tables_name_and_removes_the_old_table(
+    own_cache: Path, small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = tmp_path / "DT-VQA"
-    shutil.copytree(small_release, release, ignore=shutil.ignore_patterns("tables"))
+    release = copied(small_release, tmp_path / "DT-VQA")
     monkeypatch.setenv("DTVQA_HOME", str(release))
-    first = task_values.table("test", "DTScene")
-    assert task_values.table("test", "DTScene") == first
+    first = Path(tables.table("test", "DTScene"))
+    other = Path(tables.table("test", "DTTabShot"))
+    assert Path(tables.table("test", "DTScene")) == first
     image = release / "image/DTScene/test/0.png"
-    image.write_bytes(image.read_bytes() + b"\0")
-    second = task_values.table("test", "DTScene")
+    before = image.stat()
+    content = bytearray(image.read_bytes())
+    content[-1] ^= 1
+    image.write_bytes(content)
+    os.utime(image, ns=(before.st_atime_ns, before.st_mtime_ns))
+    second = Path(tables.table("test", "DTScene"))
     annotations = release / "test/DTScene.json"
     annotations.write_text(annotations.read_text().replace("Word0", "Wort0"))
-    assert len({first, second, task_values.table("test", "DTScene")}) == 3
+    third = Path(tables.table("test", "DTScene"))
+    assert len({first, second, third}) == 3
+    assert [path.is_dir() for path in (first, second, third, other)] == [False, False, True, True]
 
 
-def test_a_read_only_store_is_enough(
+def test_a_moved_store_has_the_same_table(
     small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DTVQA_HOME", str(small_release))
+    monkeypatch.setenv("DTVQA_HOME", str(copied(small_release, tmp_path / "here")))
+    before = tables.table("test", "DTScene")
+    (tmp_path / "here").rename(tmp_path / "there")
+    monkeypatch.setenv("DTVQA_HOME", str(tmp_path / "there"))
+    assert tables.table("test", "DTScene") == before
+    doc = load("dtvqa_scene").test_docs()[0]
+    assert tables.image_file(doc).is_relative_to(tmp_path / "there")
+
+
+def test_tables_of_another_datasets_version_are_told_apart_and_kept(
+    own_cache: Path, small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = copied(small_release, tmp_path / "DT-VQA")
+    monkeypatch.setenv("DTVQA_HOME", str(release))
+    ours = Path(tables.table("test", "DTScene"))
+    monkeypatch.setattr(tables, "version", lambda name: "3.6.0")
+    theirs = Path(tables.table("test", "DTScene"))
+    assert theirs.name.endswith("-datasets3")
+    assert ours != theirs
+    annotations = release / "test/DTScene.json"
+    annotations.write_text(annotations.read_text().replace("Word0", "Wort0"))
+    tables.table("test", "DTScene")
+    assert [ours.is_dir(), theirs.is_dir()] == [True, False]
+
+
+def test_tables_of_version_0_1_0_and_of_stores_that_are_gone_are_removed(
+    own_cache: Path, small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = copied(small_release, tmp_path / "gone")
+    annotations = gone / "test/DTScene.json"
+    annotations.write_text(annotations.read_text().replace("Word0", "Gone0"))
+    monkeypatch.setenv("DTVQA_HOME", str(gone))
+    of_the_gone = Path(tables.table("test", "DTScene"))
+    shutil.rmtree(gone)
+    release = copied(small_release, tmp_path / "DT-VQA")
+    annotations = release / "test/DTScene.json"
+    annotations.write_text(annotations.read_text().replace("Word0", "New0"))
+    old = release / "tables/test-DTScene-0123456789abcdef"
+    old.mkdir(parents=True)
+    monkeypatch.setenv("DTVQA_HOME", str(release))
+    assert Path(tables.table("test", "DTScene")).is_dir()
+    assert not of_the_gone.exists()
+    assert not old.exists()
+
+
+def test_a_read_only_cache_or_store_is_enough(
+    small_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = copied(small_release, tmp_path / "DT-VQA")
+    monkeypatch.setenv("DTVQA_HOME", str(release))
     cache = tmp_path / "cache"
-    monkeypatch.setattr(task_values, "user_cache", lambda: cache)
-    closed = [small_release]  # root may write anywhere: os.access is told what it may not
+    monkeypatch.setattr(tables, "user_cache", lambda: cache)
+    closed: list[Path] = []  # root may write anywhere: os.access says what it may not
     monkeypatch.setattr(
         "os.access", lambda path, mode: not any(Path(path).is_relative_to(home) for home in closed)
     )
-    folder = Path(task_values.table("test", "DTScene"))
-    assert (folder / "dataset_dict.json").is_file()
     # The same place in every run: the host's response cache has the path in its keys.
-    assert folder.parent == cache / "tables"
+    assert Path(tables.table("test", "DTScene")).parent == cache / "tables"
     closed.append(cache)
-    temporary = Path(task_values.table("test", "DTScene"))
+    assert Path(tables.table("test", "DTScene")).parent == release / "tables"
+    closed.append(release)
+    temporary = Path(tables.table("test", "DTScene"))
     assert (temporary / "dataset_dict.json").is_file()
     assert not any(temporary.is_relative_to(home) for home in closed)
+
+
+def test_every_name_in_the_task_files_resolves_and_every_value_is_used() -> None:
+    named = set()
+    for path in task_configs_dir("lmms_eval").iterdir():
+        named.update(re.findall(r"!function (\S+)", path.read_text(encoding="utf-8")))
+    values = {**task_values.TABLES, **task_values.METADATA, **task_values.PROMPTS}
+    prefix = "dtvqa_plugin.hosts.lmms_eval.task_values."
+    assert {name.removeprefix(prefix) for name in named if name.startswith(prefix)} == set(values)
+    for name in sorted(name for name in named if not name.startswith(prefix)):
+        module, _, attribute = name.rpartition(".")
+        assert callable(getattr(importlib.import_module(module), attribute)), name
+    for name, arguments in {**task_values.TABLES, **task_values.METADATA}.items():
+        assert name.split("__")[1:] == list(arguments)

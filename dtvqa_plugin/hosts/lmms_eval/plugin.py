@@ -5,22 +5,26 @@ The group exists in lmms-eval 0.6.0 and newer; there is none for tasks. ``manife
 ``TaskManager.initialize_tasks`` to search our folder as well. Seen working on 0.7.3; the signature
 is the same in 0.6.0 (tasks run there too), 0.6.1, 0.7, 0.7.1 and 0.7.2.
 
-Nothing here may raise: lmms-eval does not guard its entry points, and a benchmark must not break
-its host.
+Nothing of ours may raise: lmms-eval does not guard its entry points, and a benchmark must not
+break its host. The host's own errors pass through, named as the host's.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dtvqa_plugin.hosts.lmms_eval.host_arguments import requested_tasks
+
 logger = logging.getLogger("dtvqa_plugin")
 
-HOOK_MARK = "_dtvqa_plugin_hook"
 MODEL_ID = "dtvqa_ocr"
+
+_wrappers: list[Callable[..., Any]] = []
+"""Every wrapper that was put around ``TaskManager.initialize_tasks`` in this process."""
 
 
 def manifests() -> list[Any]:
@@ -44,7 +48,7 @@ def install_task_hook() -> None:
     from lmms_eval.tasks import TaskManager
 
     original = TaskManager.initialize_tasks
-    if not hasattr(original, HOOK_MARK):
+    if original not in _wrappers:
         TaskManager.initialize_tasks = _with_our_tasks(original)
 
 
@@ -53,7 +57,7 @@ def hook_is_active() -> bool:
     import lmms_eval.models  # noqa: F401  (loads the entry points)
     from lmms_eval.tasks import TaskManager
 
-    return hasattr(TaskManager.initialize_tasks, HOOK_MARK)
+    return TaskManager.initialize_tasks in _wrappers
 
 
 def _with_our_tasks(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,33 +66,78 @@ def _with_our_tasks(original: Callable[..., Any]) -> Callable[..., Any]:
         self: Any, include_path: str | list[str] | None = None, include_defaults: bool = True
     ) -> Any:
         try:
-            from dtvqa_plugin.hosts.task_configs import task_configs_dir
-
-            ours = task_configs_dir("lmms_eval")
-            paths = [include_path] if isinstance(include_path, str) else list(include_path or [])
-            if not any(Path(path).resolve() == ours for path in paths):
-                paths.append(str(ours))
+            ours, paths = _search_paths(include_path)
             index = original(self, include_path=paths, include_defaults=include_defaults)
-            _tell_shadowed(index, ours)
-            return index
-        except Exception as error:  # the host goes on without us
+        except Exception as error:  # the host goes on without us, if it can
+            index = _without_us(original, self, include_path, include_defaults)
             _warn(f"cannot add its tasks ({type(error).__name__}: {error})")
-            return original(self, include_path=include_path, include_defaults=include_defaults)
+            return index
+        try:
+            _warn_of_shadows(index, ours)
+            _warn_of_folders(index, ours)
+        except Exception as error:  # only the warnings are missing then
+            _warn(f"cannot check its task names ({type(error).__name__}: {error})")
+        return index
 
-    setattr(initialize_tasks, HOOK_MARK, True)
+    _wrappers.append(initialize_tasks)
     return initialize_tasks
 
 
-def _tell_shadowed(index: Mapping[str, Any], ours: Path) -> None:
-    """Warn of names that the host or the user's own folder defines too: theirs is the one used."""
+def _search_paths(include_path: str | list[str] | None) -> tuple[Path, list[str]]:
+    """Our task folder, and the user's folders with ours after them."""
+    from dtvqa_plugin.hosts.task_configs import task_configs_dir
+
+    ours = task_configs_dir("lmms_eval")
+    paths = [include_path] if isinstance(include_path, str) else list(include_path or [])
+    if not any(Path(path).resolve() == ours for path in paths):
+        paths.append(str(ours))
+    return ours, paths
+
+
+def _without_us(
+    original: Callable[..., Any], manager: Any, include_path: Any, include_defaults: bool
+) -> Any:
+    """The host's own index. If that fails too, the fault is the host's: log so and raise it."""
+    try:
+        return original(manager, include_path=include_path, include_defaults=include_defaults)
+    except Exception as error:
+        logger.error(
+            "lmms-eval cannot index its own tasks (%s: %s); this is not due to dtvqa-plugin. "
+            'The wheels of 0.7.1 and 0.7.2 are incomplete: pip install "lmms-eval==0.7.3"',
+            type(error).__name__,
+            error,
+        )
+        raise
+
+
+def _our_names(index: Mapping[str, Any], ours: Path) -> Iterator[tuple[str, Any]]:
+    """Each of our task names with the file that the index has for it."""
     for name in sorted(path.stem for path in ours.glob("*.yaml")):
-        location = index.get(name, {}).get("yaml_path", "") if name in index else None
+        yield name, index.get(name, {}).get("yaml_path", "") if name in index else None
+
+
+def _warn_of_shadows(index: Mapping[str, Any], ours: Path) -> None:
+    """Warn of names that the host or the user's own folder defines too: theirs is the one used."""
+    for name, location in _our_names(index, ours):
         if isinstance(location, str) and Path(location).resolve().parent != ours:
             logger.warning(
                 "dtvqa-plugin: task %r comes from %s, not from this plugin; "
                 "its scores may not be those of DT-VQA",
                 name,
                 location or "the host",
+            )
+
+
+def _warn_of_folders(index: Mapping[str, Any], ours: Path) -> None:
+    """Warn when ``--tasks NAME`` will be read as the folder NAME in the current directory."""
+    names = {name for name, _ in _our_names(index, ours)}
+    for task in requested_tasks():
+        if task in names and Path(task).is_dir():
+            logger.error(
+                "dtvqa-plugin: lmms-eval takes --tasks %s for the folder %s, which holds other "
+                "files, and will not find the task. Start it from another directory.",
+                task,
+                Path(task).resolve(),
             )
 
 
