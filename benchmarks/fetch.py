@@ -214,7 +214,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure a fetch against a loopback server.")
     parser.add_argument("--members", type=int, default=30_000)
     parser.add_argument("--megabytes", type=float, default=235.0, help="of the images needed")
-    parser.add_argument("--rate", type=float, default=100.0, help="MB/s of the limited line")
+    parser.add_argument("--rate", type=float, default=125.0, help="MB/s of the limited line")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     for scattered in (False, True):

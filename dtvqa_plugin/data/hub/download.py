@@ -11,7 +11,7 @@ from pathlib import Path
 from dtvqa_plugin.data.hub.client import HubFile
 from dtvqa_plugin.data.hub.faults import FetchError, RangeIgnoredError
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.utils.files import explained, file_sha256
+from dtvqa_plugin.utils.files import explained, file_sha256, kind
 from dtvqa_plugin.utils.progress import Note, Progress, progress_bar
 
 _ZIP = b"PK"
@@ -39,6 +39,8 @@ def download(file: HubFile, target: Path, folder: Path, note: Note) -> Path:
     partial = folder / f"{key}.part"
     with explained(partial, "write"):
         partial.parent.mkdir(parents=True, exist_ok=True)
+        if kind(partial) == "other":
+            partial.unlink()
         try:
             _download(file, partial, note)
         finally:

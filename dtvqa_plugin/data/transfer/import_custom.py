@@ -9,7 +9,7 @@ from dtvqa_plugin.benchmark.records import Problem, raise_problems
 from dtvqa_plugin.data.splits import INFO_FILE, CustomSet
 from dtvqa_plugin.data.splits.custom import CUSTOM_FILE, IMPORTED, read_custom
 from dtvqa_plugin.data.store import PARTIAL, Store, read_test
-from dtvqa_plugin.utils.files import explained, whole_folder
+from dtvqa_plugin.utils.files import explained, open_regular, whole_folder
 from dtvqa_plugin.utils.images import check_image
 
 
@@ -41,7 +41,10 @@ def import_custom(
     images = sorted({record.image for record in reading.records})
     source, store = Store(root), Store(home)
     for image in images:
-        check_image(source.image_path(image), str(source.image_path(image)))
+        place = source.image_path(image)
+        with explained(place, "read", in_store=False):
+            open_regular(place).close()  # a pipe would be waited for without end
+        check_image(place, str(place))
     copied = [INFO_FILE, CUSTOM_FILE.path, *(f"image/{image}" for image in images)]
     copied += [name for name in ("DATA_CARD.md", "statistics.json") if (root / name).is_file()]
     target = store.home / IMPORTED / described.name

@@ -81,6 +81,8 @@ def _check_root(root: Path) -> None:
     there = _kind(root)
     if there is None:
         raise DataError(f"{root}: no such folder or archive")
+    if there == "other":
+        raise DataError(f"{root}: it is a pipe or a device, not a folder or a zip archive")
     if there != "folder" and root.suffix.lower() != ".zip":
         raise DataError(
             f"{root}: a file stands where a folder in the published layout (test/, train/, "
