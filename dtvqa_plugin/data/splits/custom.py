@@ -119,7 +119,7 @@ def taken_name(name: str) -> str | None:
         return "must be 1 to 40 letters, digits, '_', '-' or '.', the first a letter or digit"
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     if plain in _RESERVED or plain.startswith("dtvqa"):
-        return "is taken: no other set may be named like DT-VQA"
+        return "is taken: your own set must not be mistaken for DT-VQA"
     return None
 
 
