@@ -166,11 +166,15 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
         if label.kind == "note":
             return [label]
         return _chain(view, label, labels)
-    if _REMARK.match(bare):
+    if _REMARK.match(bare) and not _holds_label(bare, labels):
         return [Item("remark", line, line)]
     if (match := _ITEM.match(view, line[0], line[1])) is not None:
         strong = "*" in match.group() or "#" in match.group() or view.startswith("**", match.end())
-        item = Item("item", line, _trim(view, match.end(), line[1]), int(match["n"]), strong=strong)
+        end = line[1]
+        marks = re.match(r"[ \t>#]*(\*\*|__)[(\[]?\d+[.):、\]](?!\*)", match.group())
+        if marks and view[: line[1]].rstrip().endswith(marks[1]):
+            end = len(view[: line[1]].rstrip()) - 2
+        item = Item("item", line, _trim(view, match.end(), end), int(match["n"]), strong=strong)
         return _answered(view, item, labels)
     if (match := _BULLET.match(view, line[0], line[1])) is not None:
         return _answered(view, Item("bullet", line, _trim(view, match.end(), line[1])), labels)
@@ -178,6 +182,19 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
     start = strong_match.end() if strong_match else line[0]
     item = Item("text", line, _trim(view, start, line[1]), strong=strong_match is not None)
     return _answered(view, item, labels)
+
+
+def _holds_label(text: str, labels: Labels) -> bool:
+    """Whether a line that begins like a remark goes on with a question's or answer's label."""
+    found = labels.inline.finditer(text[:_MAX_LINE])
+    return any(
+        m["sep"] and not m["n"] and m["sep"].strip() == ":" and _goes_on(text, m) for m in found
+    )
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether text follows a label on its line."""
+    return bool(text[match.end() :].strip(" *_"))
 
 
 def _answered(view: str, item: Item, labels: Labels) -> list[Item]:

@@ -57,12 +57,30 @@ def sound(question: str, answers: tuple[str, ...], labels: Labels, *, bars: bool
     """
     if not bars and any(" | " in text for text in (question, *answers)):
         return False
-    if _labelled(question, labels, "qa") or not _whole(question) or not re.search(r"\w", question):
+    if (
+        _prefixed(question, labels)
+        or _labelled(question, labels, "qa")
+        or not _whole(question)
+        or not re.search(r"\w", question)
+    ):
         return False
     return bool(answers) and all(
         _whole(answer) and not _labelled(answer, labels, "a") and re.search(r"[\w%]|\S", answer)
         for answer in answers
     )
+
+
+def _prefixed(question: str, labels: Labels) -> bool:
+    """Whether a question begins with something like a label: a short word, a number, a colon."""
+    start = re.match(r"([^?:]{1,25}):\s*\S", half_width(question))
+    if start is None:
+        return (
+            re.match(r"[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u20e3]|\d\ufe0f", question)
+            is not None
+        )
+    words = re.findall(r"[^\W\d_]+", start[1].casefold())
+    known = any(labels.side(word) == ("q", None) for word in words)
+    return known or re.search(r"\d", start[1]) is not None
 
 
 def _whole(text: str) -> bool:
