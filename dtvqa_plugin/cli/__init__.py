@@ -16,6 +16,10 @@ from dtvqa_plugin.utils.text import visible
 COMMANDS: dict[str, tuple[str, str]] = {
     "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set of your own images."),
     "data": ("dtvqa_plugin.cli.data:data", "Get the released data, see what is there."),
+    "diagnose": (
+        "dtvqa_plugin.cli.diagnose:diagnose",
+        "Why runs fail: outcomes, density.",
+    ),
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
     "score": ("dtvqa_plugin.cli.results:score", "Score runs again: the paper's table, audits."),
     "compare": ("dtvqa_plugin.cli.results:compare", "Compare two runs, or the prompt conditions."),

@@ -134,6 +134,17 @@ def print_power(console: Console, rows: Iterable[Detectable], title: str) -> Non
     console.print(_table(POWER_HEADER, power_cells(rows), 2, title))
 
 
+def print_table(
+    console: Console,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    left: int,
+    title: str = "",
+) -> None:
+    """One table of plain cells; the first ``left`` columns are text."""
+    console.print(_table(header, rows, left, title))
+
+
 def _table(
     header: Sequence[str], rows: Iterable[Sequence[str]], left: int, title: str = ""
 ) -> Table:

@@ -1,0 +1,116 @@
+"""``dtvqa diagnose``: why runs fail, by outcomes, density and difficulty."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
+from dtvqa_plugin.analysis.curves import RESAMPLES
+from dtvqa_plugin.analysis.diagnosis import diagnose as diagnose_runs
+from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.data.splits import get_split
+from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
+from dtvqa_plugin.report import diagnosis as shown
+from dtvqa_plugin.report.rendering import to_json
+from dtvqa_plugin.runs.reading import distinct_names, read_runs
+from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.files import written
+
+_PATH = click.Path(path_type=Path)
+_SUFFIXES = {".md": "markdown", ".json": "json"}
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["terminal", "markdown", "json"]),
+    help="Default: by the output file's name, else terminal.",
+)
+@click.option("--engine", help="Whose recognised text to use (default: the most complete).")
+@click.option(
+    "--examples",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="Questions shown for each outcome of each run; JSON holds all.",
+)
+@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
+@click.option("--level", type=Share(0, 1, True, True), default=LEVEL, show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Data store or folder in the published layout (default: your store).",
+)
+@click.option(
+    "--tau",
+    type=Share(0, 1, min_open=True),
+    default=DEFAULT_TAU,
+    show_default=True,
+    help="ANLS threshold.",
+)
+@click.option(
+    "-o", "--output", type=_PATH, help="Write here; a name in .md or .json sets the format."
+)
+def diagnose(
+    runs: tuple[Path, ...],
+    style: str | None,
+    engine: str | None,
+    examples: int,
+    resamples: int,
+    seed: int,
+    level: float,
+    data: Path | None,
+    tau: float,
+    output: Path | None,
+) -> None:
+    """Show why RUNS fail: misread, wrong place, invented, refused, small print.
+
+    Runs are given as to 'dtvqa score', all over one split. 'dtvqa data recognise' makes the
+    recognised text of the images, without which wrong outputs cannot be placed. All figures are
+    diagnostics of this plugin, not metrics of the paper.
+    """
+    references = References(data)
+    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    own = data if data is not None and recognised_folder(data).is_dir() else None
+    texts = recognised_texts(_images(found, data), engine=engine, home=own)
+    diagnosis = diagnose_runs(
+        found, texts.texts, texts.engine, resamples=resamples, seed=seed, level=level
+    )
+    style = style or (_SUFFIXES.get(output.suffix.lower()) if output else None) or "terminal"
+    if style == "terminal" and output is None:
+        shown.print_diagnosis(Console(highlight=False, markup=False), diagnosis, examples)
+        return
+    if style == "terminal":
+        text = io.StringIO()
+        console = Console(file=text, width=100, color_system=None, highlight=False, markup=False)
+        shown.print_diagnosis(console, diagnosis, examples)
+        _write(text.getvalue(), output)
+    elif style == "markdown":
+        _write(shown.to_markdown(diagnosis, examples), output)
+    else:
+        _write(to_json(shown.diagnosis_document(diagnosis)), output)
+
+
+def _images(runs: list[Run], data: Path | None) -> dict[str, Path]:
+    """The image files of all questions by name; those that are not there count as without text."""
+    store = get_split(runs[0].split).store(data)
+    names = dict.fromkeys(record.image for run in runs for record in run.records)
+    return {name: store.image_path(name) for name in names}
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    with written(output) as partial:
+        partial.write_text(text, encoding="utf-8")
+    click.echo(f"Written: {output}", err=True)
