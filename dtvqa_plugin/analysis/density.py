@@ -134,6 +134,7 @@ def answer_kind(answer: str) -> str:
     if _DATE.fullmatch(text):
         return "date"
     tokens = folded(text)
-    if any(token[0].isdigit() for token in tokens) and len(tokens) <= _MOST_OF_A_NUMBER:
+    has_digits = any(token[0].isdigit() for token in tokens)
+    if has_digits and (len(tokens) <= _MOST_OF_A_NUMBER or not any(map(str.isalpha, text))):
         return "number"
     return "word" if len(text.split()) == 1 and len(tokens) <= max(1, len(text) // 2) else "phrase"

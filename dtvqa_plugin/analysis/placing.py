@@ -105,12 +105,12 @@ class Page:
         while position + len(self._joined[line]) <= start:
             position += len(self._joined[line])
             line += 1
-        last = line
+        last, first = line, position
         while position + len(self._joined[last]) < start + len(joined):
             position += len(self._joined[last])
             last += 1
-        whole_number = joined[0].isdigit() and start > 0 and self._all[start - 1].isdigit()
-        if last - line >= _SPAN or (whole_number and last == line):
+        inside_number = joined[0].isdigit() and start > first and self._all[start - 1].isdigit()
+        if last - line >= _SPAN or inside_number:
             return None
         return self._place(line, last + 1, 1.0)
 
