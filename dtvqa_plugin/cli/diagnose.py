@@ -17,7 +17,8 @@ from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
 from dtvqa_plugin.report import diagnosis as shown
 from dtvqa_plugin.report.rendering import to_json
-from dtvqa_plugin.runs.reading import distinct_names, read_runs
+from dtvqa_plugin.runs.naming import distinct_names
+from dtvqa_plugin.runs.reading import read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
