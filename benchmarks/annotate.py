@@ -3,6 +3,7 @@
     python benchmarks/annotate.py draw FOLDER [--count 20]     labels with known text, truth.json
     python benchmarks/annotate.py serve TRUTH [--port 8123]    an endpoint that knows the truth
     python benchmarks/annotate.py scale [--images 30000]       the scale run: time, memory, kill -9
+    python benchmarks/annotate.py answers [FILE ...]           pairs found for each kind of answer
 
 The endpoint stands in for a vision model: it knows an image by its bytes and answers with pairs in
 several styles, with some mistakes, so that every stage has something to do.
@@ -416,6 +417,30 @@ def _report_answers(raw: Path, count: int, at_kill: int) -> None:
         f"{len(seen)} of {count} images answered, {twice} of them twice, {bad} lines cut off; "
         f"{at_kill} answers were kept over the kill"
     )
+
+
+@main.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+def answers(files: tuple[Path, ...]) -> None:
+    """Read labelled answers (JSON lines; default: those of the tests) and count by kind."""
+    from dtvqa_plugin.annotate.answers import read_answer
+
+    tests = Path(__file__).resolve().parent.parent / "tests" / "annotate"
+    rows: dict[str, list[int]] = {}
+    for path in files or sorted(tests.glob("answer_cases_*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            found = [[p.question, *p.answers] for p in read_answer(case["text"]).pairs]
+            row = rows.setdefault(str(case.get("kind", path.stem)), [0] * 5)
+            right = sum(pair in case["pairs"] for pair in found)
+            exact = found == case["pairs"]
+            counts = (1, exact, len(case["pairs"]), right, len(found) - right)
+            for place, count in enumerate(counts):
+                row[place] += count
+    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+    click.echo(f"{'kind':20}{'answers':>9}{'exact':>9}{'pairs':>9}{'found':>9}{'wrong':>9}")
+    for name, row in rows.items():
+        click.echo(f"{name:20}" + "".join(f"{count:9}" for count in row))
 
 
 if __name__ == "__main__":
