@@ -62,7 +62,7 @@ def run_host(arguments: list[str], folder: Path, **environment: str) -> str:
         },
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     output = done.stdout + done.stderr

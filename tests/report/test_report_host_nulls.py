@@ -1,0 +1,73 @@
+"""A real lmms-eval run whose endpoint gives null answers, several responses and JPEG pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import run_host
+from loopback import LoopbackOpenAI, image_of, text_of
+from report_runs import SAMPLE
+
+from dtvqa_plugin.report import Run, read_run
+
+pytestmark = pytest.mark.slow
+
+KINDS = (None, "None", "right")
+
+
+def reply(request: dict[str, Any]) -> Any:
+    """Null, the word None, or the right answer, by the question's place in the sample."""
+    text = text_of(request)
+    number, record = max(
+        ((i, r) for i, r in enumerate(SAMPLE) if text.endswith(r.question)),
+        key=lambda pair: len(pair[1].question),
+    )
+    said = KINDS[number % len(KINDS)]
+    return record.answers[0] if said == "right" else said
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[bytes]]:
+    """The output folder, and how the pictures that were sent begin."""
+    pytest.importorskip("lmms_eval.api")
+    folder = tmp_path_factory.mktemp("nulls")
+    with LoopbackOpenAI(reply) as server:
+        model = f"model_version=loopback,base_url={server.url},api_key=none"
+        arguments = ["-m", "lmms_eval", "--model", "openai", "--model_args", model]
+        arguments += ["--tasks", "dtvqa_mini", "--output_path", str(folder), "--log_samples"]
+        run_host(arguments, folder, LMMS_IMAGE_ENCODE_FORMAT="JPEG")
+        starts = {image_of(request)[:3] for request in server.requests}
+    return folder, starts
+
+
+@pytest.fixture(scope="module")
+def run(output: tuple[Path, set[bytes]]) -> Run:
+    return read_run(output[0])
+
+
+def test_the_host_logs_nulls_as_text_and_they_are_read_as_no_answer(
+    output: tuple[Path, set[bytes]], run: Run
+) -> None:
+    (log,) = output[0].rglob("*_samples_dtvqa_mini.jsonl")
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    logged = [str(row["filtered_resps"]) for row in rows]
+    nulls = len(range(0, len(SAMPLE), 3))
+    words = len(range(1, len(SAMPLE), 3))
+    assert logged.count("None") == nulls + words, "the log alone does not tell them apart"
+    kinds = [KINDS[number % 3] for number in range(len(SAMPLE))]
+    by_id = {record.question_id: kind for record, kind in zip(SAMPLE, kinds, strict=True)}
+    for answer in run.answers:
+        assert (answer.unanswered is not None) == (by_id[answer.question_id] is None)
+        assert answer.acc == (by_id[answer.question_id] == "right")
+    assert run.faults.differences == ()
+
+
+def test_jpeg_pictures_are_sent_and_do_not_pass_as_the_host_default(
+    output: tuple[Path, set[bytes]], run: Run
+) -> None:
+    assert output[1] == {b"\xff\xd8\xff"}
+    assert "encode_format=JPEG" in run.signature().image
+    assert run.signature().runner == "chat"
