@@ -89,7 +89,7 @@ def test_runs_of_one_name_in_several_places_are_told_apart(
 ) -> None:
     paths = [plain_run(tmp_path / folder / "m.jsonl", model="m") for folder in ("one", "two")]
     _, out, _ = dtvqa(capsys, "score", *paths, "--format", "json")
-    assert [row["name"] for row in json.loads(out)["tables"][0]["rows"]] == ["m one", "m two"]
+    assert [row["name"] for row in json.loads(out)["tables"][0]["rows"]] == ["m (one)", "m (two)"]
 
 
 def test_score_with_a_blank_run(
