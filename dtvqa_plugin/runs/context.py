@@ -117,8 +117,7 @@ def _lmms_context(path: Path) -> Context:
             GREY if blind else ORIGINAL,
             metadata.get("image_path_to_model"),
             pixel_bounds(arguments),
-            # Version 0.1.0 did not look at what the host was told about pictures.
-            HOST_DEFAULT if "condition" in metadata else UNKNOWN_PATH,
+            HOST_DEFAULT if "image_path_to_model" in metadata else UNKNOWN_PATH,
         ),
         host="lmms-eval",
         host_version=_lmms_version(metadata, results),

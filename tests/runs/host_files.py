@@ -49,7 +49,11 @@ def lmms_run(
     task: str = "dtvqa_mini",
     model_args: str = "pretrained=Qwen/Qwen2.5-VL-7B-Instruct",
     generation: Mapping[str, Any] = {"max_new_tokens": 100, "temperature": 0},
-    metadata: Mapping[str, Any] = {"condition": "none", "image": "original"},
+    metadata: Mapping[str, Any] = {
+        "condition": "none",
+        "image": "original",
+        "image_path_to_model": {},
+    },
     config: Mapping[str, Any] | None = None,
     chosen: Sequence[Record] = SAMPLE,
     **top: Any,

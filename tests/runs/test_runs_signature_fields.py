@@ -17,7 +17,7 @@ from dtvqa_plugin.report import parse_signature, read_run
 from dtvqa_plugin.runs import remarks
 
 MODEL = "pretrained=Qwen/Qwen2.5-VL-7B-Instruct"
-NEW = {"condition": "none", "image": "original"}
+NEW: dict[str, Any] = {"condition": "none", "image": "original", "image_path_to_model": {}}
 OLD = {"prompt": "none", "image": "original"}
 JPEG = {"encode_format": "JPEG", "encode_quality": "85"}
 
@@ -84,11 +84,11 @@ def test_a_file_from_anywhere_says_nothing_of_the_picture(tmp_path: Path) -> Non
 
 
 def test_compare_remarks_on_another_picture(tmp_path: Path) -> None:
-    a = read_run(lmms_run(tmp_path / "a"))
+    a = read_run(lmms_run(tmp_path / "a", metadata=NEW))
     b = read_run(lmms_run(tmp_path / "b", metadata={**NEW, "image_path_to_model": JPEG}))
     (said,) = compare(a, b, resamples=200).remarks
     assert "A image:original,host-default, B image:original,encode_format=JPEG" in said
-    c = read_run(lmms_run(tmp_path / "c", wrong, model_args="pretrained=other"))
+    c = read_run(lmms_run(tmp_path / "c", wrong, metadata=NEW, model_args="pretrained=other"))
     assert compare(a, c, resamples=200).remarks == ()
 
 
