@@ -82,14 +82,13 @@ def metadata(split: str, subset: str, condition: str) -> dict[str, Any]:
     """Return what goes into results.json beside the scores.
 
     Data and their coverage, the condition and its prompts, what is known of the image's way to the
-    model (``image_path_to_model``, absent where nothing is known), versions.
+    model (``image_path_to_model``, empty where nothing was set), versions.
     """
     from dtvqa_plugin.data import data_signature
     from dtvqa_plugin.data.splits import benchmark_title
     from dtvqa_plugin.metrics import DEFAULT_TAU
 
     asked = "none" if condition == "blind" else condition
-    known = image_path_to_model()
     return {
         "version": TASK_VERSION,
         "benchmark": benchmark_title(split),
@@ -99,7 +98,7 @@ def metadata(split: str, subset: str, condition: str) -> dict[str, Any]:
             for model, chosen in prompts(asked).items()
         },
         "image": "plain grey" if condition == "blind" else "original",
-        **({"image_path_to_model": known} if known else {}),
+        "image_path_to_model": image_path_to_model(),
         "data": data_signature(split, None if subset == "all" else subset),
         "acc": "containment",
         "tau": DEFAULT_TAU,
