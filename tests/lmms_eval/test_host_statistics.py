@@ -150,7 +150,7 @@ def test_baseline_finds_our_scores_and_gives_the_difference_of_compare(
     scores = [sample["accanls"] for sample in first_run.samples[TASK]]
     assert row["paired_baseline_score"] == pytest.approx(100 * sum(scores) / 5)
     difference = 100 * row["accanls,none"] - row["paired_baseline_score"]
-    assert "image_path_to_model" not in run.results["configs"][TASK]["metadata"]
+    assert run.results["configs"][TASK]["metadata"]["image_path_to_model"] == {}
     done = subprocess.run(
         [
             *(sys.executable, "-c", "from dtvqa_plugin.cli import main; main()", "compare"),
