@@ -2,7 +2,7 @@
 
     python benchmarks/diagnose.py
 
-The matrix is over the labelled outputs of ``tests/report``. The timed runs are over made-up tables
+The matrix is over the labelled outputs of ``tests/failures``, the timed runs over made-up tables
 of 120 lines each, 1,200 questions on 940 images, as many as the test set has.
 """
 
@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from dtvqa_plugin.analysis.diagnosis import diagnose
-from dtvqa_plugin.analysis.outcomes import OUTCOMES
+from dtvqa_plugin.analysis.failures.diagnosis import diagnose
+from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.metrics.scored import score_answer
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText
@@ -23,7 +23,7 @@ from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.references import AnnotationStamp
 from dtvqa_plugin.runs.run import Run
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "failures"))
 
 QUESTIONS, IMAGES, LINES, RUNS = 1_200, 940, 120, 4
 

@@ -9,8 +9,8 @@ import click
 from rich.console import Console
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
-from dtvqa_plugin.analysis.curves import RESAMPLES
-from dtvqa_plugin.analysis.diagnosis import diagnose as diagnose_runs
+from dtvqa_plugin.analysis.failures.curves import RESAMPLES
+from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU

@@ -22,7 +22,7 @@ from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
-from dtvqa_plugin.report import rendering, terminal
+from dtvqa_plugin.report import latex, rendering, terminal
 from dtvqa_plugin.runs.design import Design
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
@@ -181,7 +181,7 @@ def _emit_score(
             text += f"\n#### {heading}\n\n{table}"
         _write(text, output)
     elif style == "latex":
-        _write(rendering.to_latex(tables), output)
+        _write(latex.to_latex(tables), output)
     elif style == "csv":
         _write(rendering.to_csv(tables), output)
     else:

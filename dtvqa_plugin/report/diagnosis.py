@@ -9,10 +9,10 @@ from typing import Any
 from rich.console import Console
 
 from dtvqa_plugin.analysis.bootstrap import Interval
-from dtvqa_plugin.analysis.curves import Curve
-from dtvqa_plugin.analysis.diagnosis import Diagnosis, RunDiagnosis
-from dtvqa_plugin.analysis.difficulty import Difficulty
-from dtvqa_plugin.analysis.outcomes import OUTCOMES
+from dtvqa_plugin.analysis.failures.curves import Curve
+from dtvqa_plugin.analysis.failures.diagnosis import Diagnosis, RunDiagnosis
+from dtvqa_plugin.analysis.failures.difficulty import Difficulty
+from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES
 from dtvqa_plugin.report.rendering import (
     NO_FIGURE,
     bounds,

@@ -21,14 +21,13 @@ from dtvqa_plugin.data import Record
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.report import parse_signature, read_run
 from dtvqa_plugin.report.html.document import page_document
+from dtvqa_plugin.report.latex import escape_latex, to_latex
 from dtvqa_plugin.report.rendering import (
-    escape_latex,
     escape_markdown,
     spreadsheet_safe,
     tables_document,
     to_csv,
     to_json,
-    to_latex,
     to_markdown,
 )
 from dtvqa_plugin.report.terminal import print_tables

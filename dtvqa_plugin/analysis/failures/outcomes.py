@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from dtvqa_plugin.analysis.folding import contains, folded, is_form_only, squeezed
+from dtvqa_plugin.analysis.failures.folding import contains, folded, is_form_only, squeezed
+from dtvqa_plugin.analysis.failures.placing import Box, Page, Place, similarity
 from dtvqa_plugin.analysis.hedging import stance
-from dtvqa_plugin.analysis.placing import Box, Page, Place, similarity
 from dtvqa_plugin.analysis.refusals import is_refusal
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.metrics.scored import ScoredAnswer

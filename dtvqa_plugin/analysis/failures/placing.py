@@ -9,7 +9,7 @@ from functools import cached_property
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
-from dtvqa_plugin.analysis.folding import Tokens, folded, squeezed
+from dtvqa_plugin.analysis.failures.folding import Tokens, folded, squeezed
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText
 
 Box = tuple[float, float, float, float]

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED, Interval, bootstrap_means, intervals
-from dtvqa_plugin.analysis.density import Feature
+from dtvqa_plugin.analysis.failures.density import Feature
 from dtvqa_plugin.analysis.tables import FEW_IMAGES
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.runs.design import OVERALL, Design, Floats

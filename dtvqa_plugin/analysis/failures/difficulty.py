@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from dtvqa_plugin.analysis.folding import folded
-from dtvqa_plugin.analysis.outcomes import Outcome
-from dtvqa_plugin.analysis.placing import Page
+from dtvqa_plugin.analysis.failures.folding import folded
+from dtvqa_plugin.analysis.failures.outcomes import Outcome
+from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 

@@ -10,10 +10,10 @@ import pytest
 from outcome_labels import sample_texts
 from report_runs import BY_ID, SAMPLE, plain_run
 
-from dtvqa_plugin.analysis.curves import binning, curve
-from dtvqa_plugin.analysis.density import Feature, answer_kind, features
-from dtvqa_plugin.analysis.diagnosis import diagnose
-from dtvqa_plugin.analysis.placing import Page
+from dtvqa_plugin.analysis.failures.curves import binning, curve
+from dtvqa_plugin.analysis.failures.density import Feature, answer_kind, features
+from dtvqa_plugin.analysis.failures.diagnosis import diagnose
+from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.cli import main
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText, recognised_folder, write_text

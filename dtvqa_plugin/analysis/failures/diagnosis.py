@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
-from dtvqa_plugin.analysis.curves import RESAMPLES, Curve, binning, curve
-from dtvqa_plugin.analysis.density import features
-from dtvqa_plugin.analysis.difficulty import Answered, Difficulty, difficulty
-from dtvqa_plugin.analysis.outcomes import OUTCOMES, Outcome, outcomes
-from dtvqa_plugin.analysis.placing import Page
+from dtvqa_plugin.analysis.failures.curves import RESAMPLES, Curve, binning, curve
+from dtvqa_plugin.analysis.failures.density import features
+from dtvqa_plugin.analysis.failures.difficulty import Answered, Difficulty, difficulty
+from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES, Outcome, outcomes
+from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.analysis.tables import FEW_IMAGES
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.ocr.recognised import RecognisedText

@@ -16,8 +16,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from dtvqa_plugin.analysis.outcomes import Outcome, outcome
-from dtvqa_plugin.analysis.placing import Page
+from dtvqa_plugin.analysis.failures.outcomes import Outcome, outcome
+from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.metrics.scored import score_answer
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText

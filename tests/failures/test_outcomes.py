@@ -8,9 +8,9 @@ import pytest
 from outcome_labels import PARTS, confusion, labelled, sample_texts
 from report_runs import SAMPLE
 
-from dtvqa_plugin.analysis.folding import folded, is_form_only
-from dtvqa_plugin.analysis.outcomes import OUTCOMES, Outcome, edits, outcome
-from dtvqa_plugin.analysis.placing import Page
+from dtvqa_plugin.analysis.failures.folding import folded, is_form_only
+from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES, Outcome, edits, outcome
+from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.metrics.scored import score_answer
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText

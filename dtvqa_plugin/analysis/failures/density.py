@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dtvqa_plugin.analysis.audits import main_script
-from dtvqa_plugin.analysis.folding import folded
-from dtvqa_plugin.analysis.placing import Page
+from dtvqa_plugin.analysis.failures.folding import folded
+from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.data import Record
 
 Value = float | str | None

@@ -1,0 +1,1 @@
+"""Why runs fail: outcomes of questions, scores against density, difficulty over runs."""
