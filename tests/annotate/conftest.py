@@ -87,6 +87,7 @@ def fill(project: Project, texts: list[str]) -> None:
                 "model": "gpt-loop-2026",
                 "prompt": "0" * 16,
                 "text": text,
+                "structured": "schema" if text.startswith('{"pairs"') else "text",
                 "finish": "stop",
                 "usd": 0.01,
                 "at": "2026-01-02T03:04:05+00:00",

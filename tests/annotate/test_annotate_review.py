@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 SAID = [
     "Q1: What is the shop called?\nA1: BLUE BIRD\nQ2: What do pears cost?\nA2: 1,250 g",
-    f"Q1: What stands below {HOSTILE}?\nA1: {HOSTILE}",
+    # Free text with markup is unread; structured values are taken as they are.
+    json.dumps({"pairs": [{"question": f"What stands below {HOSTILE}?", "answer": HOSTILE}]}),
     "Q1: Is it open?\nA1: Yes",
     "Q1: What is the shop called?\nA1: BLUE BIRD",
 ]

@@ -24,7 +24,7 @@ def exported(folder: Path, question: str) -> Path:
 
 def test_an_earlier_one_of_its_name_is_replaced(tmp_path: Path, dtvqa_home: Path) -> None:
     for question in ("first", "second"):
-        found = import_custom(exported(tmp_path / question, question))
+        found, _ = import_custom(exported(tmp_path / question, question))
         (record,) = json.loads((found.folder / "test/DT_custom.json").read_text())
         assert (found.folder, record["question"]) == (dtvqa_home / "custom/Signs", question)
     assert [path.name for path in (dtvqa_home / "custom").iterdir()] == ["Signs"]
