@@ -1,9 +1,11 @@
 """``dtvqa diagnose``: confusion matrix of the outcomes, and time of 4 runs x 1,200 questions.
 
-    python benchmarks/diagnose.py
+    python benchmarks/diagnose.py [RELEASED_DATA_FOLDER]
 
 The matrix is over the labelled outputs of ``tests/failures``, the timed runs over made-up tables
-of 120 lines each, 1,200 questions on 940 images, as many as the test set has.
+of 120 lines each, 1,200 questions on 940 images, as many as the test set has. With a folder of
+released data, outputs made from its questions are tried too, over the images whose recognised text
+is in the store.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from __future__ import annotations
 import random
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose
-from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES
-from dtvqa_plugin.data import Record
+from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES, outcome
+from dtvqa_plugin.analysis.failures.placing import Page
+from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.metrics.scored import score_answer
-from dtvqa_plugin.ocr.recognised import Line, RecognisedText
+from dtvqa_plugin.ocr.recognised import Line, RecognisedText, recognised_texts
 from dtvqa_plugin.report.diagnosis import diagnosis_document, to_markdown
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.references import AnnotationStamp
@@ -46,6 +50,37 @@ def show_confusion() -> None:
         if found and wanted:
             right = counts[name, name]
             print(f"{name:10} precision {right / found:.2f}, recall {right / wanted:.2f}")
+
+
+INVENTED = ("Zanzibar Otter Trading", "Professor Quickly", "Hotel Vesuvio")
+
+
+def show_released(folder: Path) -> None:
+    """Outcomes of outputs made from released questions and real recognised text."""
+    images = {r.image: folder / "image" / r.image for r in records("test", home=folder)}
+    texts = recognised_texts({name: path for name, path in images.items() if path.is_file()})
+    pages = {name: Page(text) for name, text in texts.texts.items()}
+    chosen = [r for r in records("test", home=folder) if r.image in pages]
+    on_image = [r for r in chosen if pages[r.image].best(r.answers) is not None]
+    print(f"{len(pages)} images, reference found for {len(on_image)} of {len(chosen)} questions")
+    rng = random.Random(5)
+    cases = [("right", r.answers[0], r) for r in chosen]
+    cases += [("inside", f"The answer is {r.answers[0]}.", r) for r in chosen]
+    cases += [("hedged", f"{r.answers[0]} or something else", r) for r in chosen]
+    cases += [("invented", rng.choice(INVENTED), r) for r in on_image]
+    for record in on_image:
+        answer = record.answers[0]
+        letters = [place for place, char in enumerate(answer) if char.isalpha()]
+        if len(letters) > 5:
+            place = rng.choice(letters)
+            other = "z" if answer[place].lower() == "q" else "q"
+            cases.append(("near", answer[:place] + other + answer[place + 1 :], record))
+    counts: Counter[tuple[str, str]] = Counter()
+    for label, output, record in cases:
+        scored = score_answer(output, record.answers, record.question_id)
+        counts[label, outcome(record, scored, pages[record.image]).name] += 1
+    for (label, found), count in sorted(counts.items()):
+        print(f"{label:10} found {found:10} {count}")
 
 
 def _word(rng: random.Random) -> str:
@@ -120,3 +155,5 @@ def time_diagnosis() -> None:
 if __name__ == "__main__":
     time_diagnosis()
     show_confusion()
+    if len(sys.argv) > 1:
+        show_released(Path(sys.argv[1]))
