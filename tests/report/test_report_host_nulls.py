@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +52,8 @@ def run(output: tuple[Path, set[bytes]]) -> Run:
     return read_run(output[0])
 
 
-def test_the_host_logs_nulls_as_text_and_they_are_read_as_no_answer(
-    output: tuple[Path, set[bytes]], run: Run
-) -> None:
-    (log,) = output[0].rglob("*_samples_dtvqa_mini.jsonl")
-    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    logged = [str(row["filtered_resps"]) for row in rows]
+def test_a_null_is_no_answer_and_the_word_none_is_one(run: Run) -> None:
     kinds = {record.question_id: kind_of(record.question) for record in SAMPLE}
-    said = list(kinds.values())
-    assert logged.count("None") == said.count(None) + said.count("None"), "one text for both"
     first = {SAMPLE[place].question_id for place in FIRST.values()}
     for answer in run.answers:
         assert (answer.unanswered is not None) == (kinds[answer.question_id] is None)
