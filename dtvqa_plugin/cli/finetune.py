@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,22 +11,33 @@ import click
 
 from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
-from dtvqa_plugin.finetune.audit import Audit, audit
-from dtvqa_plugin.finetune.export import (
+from dtvqa_plugin.cli.output import say, say_json
+from dtvqa_plugin.finetune import (
     CHECKS,
     EXPORT_SPLITS,
+    FORMATS,
+    MIN_LIKENESS,
     PAPER_SUBSETS,
     TURNS,
     ExportOptions,
     ExportReport,
+    Leakage,
+    find_leakage,
 )
-from dtvqa_plugin.finetune.export import export as run_export
-from dtvqa_plugin.finetune.trainers import FORMATS
+from dtvqa_plugin.finetune import export as run_export
 from dtvqa_plugin.utils.progress import progress_bar
 
 _SHOWN = 20
 
 _FORMAT_HELP = "; ".join(f"{form.name}: {form.readers}" for form in FORMATS.values())
+_LIKENESS = click.option(
+    "--min-likeness",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=MIN_LIKENESS,
+    show_default=True,
+    help="Least likeness of a picture that is called like a test image: the share of the test "
+    "image's text that is in the same place on it.",
+)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
@@ -73,7 +84,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     "--held-out",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
-    help="Share of images kept out of the training file, in a file of their own.",
+    help="Share of the images whose samples are written to a second file, held_out.",
 )
 @click.option("--embed", is_flag=True, help="Images inside the file (ms-swift, messages).")
 @click.option(
@@ -87,6 +98,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     show_default=True,
     help="Compare with the test images by name and picture, or by name alone.",
 )
+@_LIKENESS
 @click.option("--force", is_flag=True, help="Replace an earlier export.")
 @_JSON
 def export(
@@ -103,12 +115,13 @@ def export(
     image_root: str | None,
     shard_size: int | None,
     check: str,
+    min_likeness: float,
     force: bool,
     as_json: bool,
 ) -> None:
     """Write the training splits in a trainer's format, without the test images.
 
-    What was left out, and why, is printed and stands in manifest.json. The same data and options
+    What was left out, and why, is printed and written to manifest.json. The same data and options
     give the same bytes.
     """
     options = ExportOptions(
@@ -124,13 +137,14 @@ def export(
         image_root=image_root,
         shard_size=shard_size,
         check=check,
+        min_likeness=min_likeness,
     )
     report = run_export(output, options, force=force, progresses=progress_bar)
     if as_json:
-        click.echo(json.dumps(report.as_json(), indent=2))
+        say_json(report.as_json())
     else:
         for line in _export_lines(report, output):
-            click.echo(line)
+            say(line)
 
 
 def _export_lines(report: ExportReport, output: Path) -> Iterator[str]:
@@ -141,6 +155,8 @@ def _export_lines(report: ExportReport, output: Path) -> Iterator[str]:
     )
     for entry in report.files:
         yield f"  {entry['file']}: {entry['samples']} samples, {entry['bytes'] / 1e6:.1f} MB"
+    if report.absent:
+        yield f"left out: annotation files that are not in the store ({', '.join(report.absent)})"
     if report.faulty:
         counts = ", ".join(f"{count} {code}" for code, count in sorted(report.faulty.items()))
         yield f"left out: {sum(report.faulty.values())} unusable records or turns ({counts})"
@@ -151,7 +167,10 @@ def _export_lines(report: ExportReport, output: Path) -> Iterator[str]:
         yield f"left out: {report.unreadable_pairs} pairs whose image cannot be read"
         yield from _some([f"  {text}" for text in report.unreadable])
     if report.leaks:
-        yield f"left out: {report.leaked_pairs} pairs on {len(report.leaks)} test images"
+        yield (
+            f"left out: {report.leaked_pairs} pairs on {len(report.leaks)} images that are or look "
+            "like a test image"
+        )
         yield from _some([f"  {leak}" for leak in report.leaks])
     if report.marked:
         yield f"left out: {report.marked} pairs whose text holds the format's own image mark"
@@ -184,26 +203,35 @@ def _some(lines: Sequence[str]) -> Iterator[str]:
     show_default=True,
     help="Compare images by name and picture, or by name alone.",
 )
+@_LIKENESS
 @_JSON
-def leakage(path: Path, image_root: Path | None, check: str, as_json: bool) -> None:
+def leakage(
+    path: Path, image_root: Path | None, check: str, min_likeness: float, as_json: bool
+) -> None:
     """Check a training set (a folder, .json or .jsonl) for test images and test questions.
 
     Records may have any form that 'dtvqa export' writes, the released forms, or fields named
-    question and answer. Exit status 1: a test image was found, or more than half of a subset's test
-    questions with an answer to them (a few of them are nothing odd on other images).
+    question and answer. Exit status 1: an image is or looks like a test image, or more than half of
+    a subset's test questions were found with an answer to them (a few are usual on other images).
     """
     with progress_bar("files", unit="") as progress:
-        found = audit(path, image_root=image_root, names_only=check == "names", progress=progress)
+        found = find_leakage(
+            path,
+            image_root=image_root,
+            names_only=check == "names",
+            min_likeness=min_likeness,
+            progress=progress,
+        )
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        say_json(found.as_json())
     else:
         for line in _leakage_lines(found):
-            click.echo(line)
+            say(line)
     if found.images or found.copied:
         sys.exit(1)
 
 
-def _leakage_lines(found: Audit) -> Iterator[str]:
+def _leakage_lines(found: Leakage) -> Iterator[str]:
     yield (
         f"{found.path}: {found.records} records, {found.pairs} questions, "
         f"{found.compared + found.named} images"
@@ -213,14 +241,13 @@ def _leakage_lines(found: Audit) -> Iterator[str]:
         f"{found.test_images_compared} of {found.test_images} test images, {found.named} by name "
         "alone"
     )
-    yield f"test images found: {len(found.images)}"
+    yield f"images that are or look like a test image: {len(found.images)}"
     yield from _some([f"  {match}" for match in found.images])
     same = sum(match.same_answer for match in found.questions)
-    equal = sum(match.similarity == 100 for match in found.questions)
-    yield (
-        f"questions equal to a test question: {equal}, similar: {len(found.questions) - equal}; "
-        f"{same} of them with an answer to it"
-    )
+    how = Counter(match.how for match in found.questions)
+    kinds = "".join(f", {name} {count}" for name, count in how.most_common())
+    yield f"questions like a test question: {len(found.questions)}{kinds}"
+    yield f"  {same} of them with an answer to it"
     yield "test questions found with an answer to them, by subset:"
     for subset, count in found.answered.items():
         copied = "  COPIED" if subset in found.copied else ""

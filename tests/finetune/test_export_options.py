@@ -298,3 +298,47 @@ def test_names_check_needs_no_test_images(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("DTVQA_ALLOW_PARTIAL", "1")
     report = run(tmp_path / "partial", subsets=("DTTabShot",))
     assert (report.test_images, report.compared) == (12, 9)
+
+
+def test_a_missing_annotation_file_is_left_out_where_partial_data_are_allowed(
+    train_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "store"
+    shutil.copytree(train_home, home)
+    (home / "train/DTScene_val.json").unlink()
+    monkeypatch.setenv("DTVQA_HOME", str(home))
+    chosen = {"splits": ("train", "val"), "subsets": ("DTScene", "DTTabShot"), "check": "names"}
+    with pytest.raises(DTVQAError, match=r"val annotations .*DTScene_val.*DTVQA_ALLOW_PARTIAL=1"):
+        run(tmp_path / "out", **chosen)
+    monkeypatch.setenv("DTVQA_ALLOW_PARTIAL", "1")
+    report = run(tmp_path / "out", **chosen)
+    assert report.absent == ["train/DTScene_val.json"]
+    assert report.as_json()["left_out"]["missing_files"] == report.absent
+    assert [entry["file"] for entry in report.sources] == [
+        "DTScene_train",
+        "DTScene_train_gpt-4v",
+        "DTTabShot_train",
+        "DTTabShot_val",
+    ]
+    with pytest.raises(DTVQAError, match=r"DTScene_val\.json"):
+        run(tmp_path / "none", **{**chosen, "splits": ("val",), "subsets": ("DTScene",)})
+
+
+def test_when_the_last_rename_fails_the_earlier_export_is_back(
+    train_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    run(out, subsets=("DTScene",), check="names")
+    before = tree(out)
+    rename = Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if target == out and self.suffix == ".partial":
+            raise PermissionError(13, "Permission denied", str(target))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(DTVQAError, match="cannot write it: no permission"):
+        export(out, ExportOptions(format="monkey", check="names"), force=True)
+    assert tree(out) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

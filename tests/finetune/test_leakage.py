@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 from finetune_release import (
@@ -22,14 +21,11 @@ from finetune_release import (
     save,
     write_json,
 )
-from PIL import Image, ImageOps
+from PIL import Image
 
-from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.cli import cli
 from dtvqa_plugin.errors import DTVQAError
-from dtvqa_plugin.finetune import FORMATS, ExportOptions, audit, export
-from dtvqa_plugin.finetune.audit import normalised
-from dtvqa_plugin.finetune.leakage import MAX_BITS, Bits, fingerprint
+from dtvqa_plugin.finetune import FORMATS, ExportOptions, export, find_leakage
 
 VICTIM = "image/DTScene/test/dtscene-0001.jpg"
 
@@ -77,7 +73,7 @@ def test_planted_copy_is_found_and_not_exported(
     make_train_file(own_home, "DTTabShot_train", records)
     report = export(tmp_path / "out", ExportOptions(format="messages", subsets=("DTTabShot",)))
     assert [(m.image, m.test_image, m.how) for m in report.leaks] == [
-        (planted, VICTIM.removeprefix("image/"), "hash")
+        (planted, VICTIM.removeprefix("image/"), "picture")
     ]
     assert (report.leaked_pairs, report.pairs) == (1, 6)
     written = [image_of(row) for row in rows(tmp_path / "out" / "train.jsonl")]
@@ -99,29 +95,8 @@ def test_same_file_name_is_left_out_whatever_the_picture(own_home: Path, tmp_pat
 def test_other_pictures_are_not_taken_for_test_images(own_home: Path, tmp_path: Path) -> None:
     for seed in range(60):
         save(picture(50_000 + seed), tmp_path / "set" / f"{seed}.jpg")
-    found = audit(tmp_path / "set")
+    found = find_leakage(tmp_path / "set")
     assert (found.compared, found.images) == (60, [])
-
-
-def apart(one: Bits, other: Bits) -> int:
-    return int(np.unpackbits(one ^ other).sum())
-
-
-def test_the_real_tables_are_told_apart_and_their_copies_found(shared_dir: Path) -> None:
-    folder = shared_dir / "hub/DT-VQA/image/DTTabShot/test"
-    paths = sorted(folder.iterdir())
-    prints = [fingerprint(path) for path in paths]
-    bits = [
-        [bin(int.from_bytes((a ^ b).tobytes(), "big")).count("1") for b in prints] for a in prints
-    ]
-    nearest = min(bits[i][j] for i in range(len(paths)) for j in range(i))
-    copies = []
-    for path, own in list(zip(paths, prints, strict=True))[::13]:
-        for quality, factor in ((30, 1), (20, 0.5), (70, 1.7)):
-            buffer = io.BytesIO()
-            scaled(factor)(Image.open(path).convert("RGB")).save(buffer, "JPEG", quality=quality)
-            copies.append(apart(own, fingerprint(buffer.getvalue())))
-    assert max(copies) <= 16 < MAX_BITS < 42 <= nearest
 
 
 WRITTEN = [(name, False) for name in FORMATS]
@@ -129,12 +104,12 @@ WRITTEN += [(name, True) for name, form in FORMATS.items() if form.embeds]
 
 
 @pytest.mark.parametrize(("name", "embed"), WRITTEN)
-def test_audit_reads_every_format_that_export_writes(
+def test_find_leakage_reads_every_format_that_export_writes(
     name: str, embed: bool, own_home: Path, tmp_path: Path
 ) -> None:
     make_train_file(own_home, "DTTabShot_train", plain_records("DTTabShot", "train", 3))
     export(tmp_path / "out", ExportOptions(format=name, subsets=("DTTabShot",), embed=embed))
-    clean = audit(tmp_path / "out")
+    clean = find_leakage(tmp_path / "out")
     assert (clean.records, clean.pairs, clean.compared, clean.named) == (3, 9, 3, 0)
     assert clean.images == []
     # The same file is a leak once one of its pictures is a test image.
@@ -148,7 +123,7 @@ def test_audit_reads_every_format_that_export_writes(
         file.write_text(text.replace(image_of(rows(file)[1]), data), encoding="utf-8")
     else:
         save(test_copy, Path(image_of(rows(file)[1])), quality=50)
-    found = audit(file)
+    found = find_leakage(file)
     assert [match.test_image for match in found.images] == [VICTIM.removeprefix("image/")]
 
 
@@ -179,13 +154,13 @@ FOREIGN: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("form", "record"), FOREIGN, ids=[form for form, _ in FOREIGN])
 @pytest.mark.parametrize("lines", [True, False])
-def test_audit_reads_foreign_records(
+def test_find_leakage_reads_foreign_records(
     form: str, record: dict[str, Any], lines: bool, own_home: Path, tmp_path: Path
 ) -> None:
     save(Image.open(own_home / VICTIM), tmp_path / "pics" / "a.jpg", quality=60)
     file = tmp_path / ("set.jsonl" if lines else "set.json")
     file.write_text(json.dumps(record if lines else [record]) + "\n", encoding="utf-8")
-    found = audit(file)
+    found = find_leakage(file)
     assert (found.records, found.pairs, found.compared) == (1, 1, 1)
     assert [match.test_image for match in found.images] == [VICTIM.removeprefix("image/")]
 
@@ -197,60 +172,9 @@ def test_of_images_that_are_not_there_the_name_is_compared(own_home: Path, tmp_p
     ]
     file = tmp_path / "set.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    found = audit(file)
+    found = find_leakage(file)
     assert (found.named, found.compared) == (2, 0)
     assert [match.how for match in found.images] == ["name"]
-
-
-SAME = "Which word stands in line 2 of the DTScene picture?"
-
-NORMALISED = [
-    SAME,
-    f"<image>\n{SAME}",
-    f"<img>a/b.jpg</img> {SAME} Answer: ",
-    f"Picture 1: <img>a.jpg</img>\n{SAME}",
-    f"<image>{PAPER_INSTRUCTION}{SAME} Answer:",
-    SAME.upper(),
-    SAME.replace(" ", "  ").replace("?", " ?!"),
-    SAME.replace("line", "ｌｉｎｅ"),
-]
-
-
-@pytest.mark.parametrize("text", NORMALISED)
-def test_prompts_marks_case_and_punctuation_do_not_hide_a_question(text: str) -> None:
-    assert (
-        normalised(text) == normalised(SAME) == "which word stands in line 2 of the dtscene picture"
-    )
-
-
-QUESTIONS: list[tuple[str, str, tuple[float, bool] | None]] = [
-    (SAME, "Word 2", (100.0, True)),
-    (SAME, "another word", (100.0, False)),
-    ("Which word stands in line 2 of the DTScene pictures?", "word 2", (98.0, True)),
-    ("Which word stands in row two of a street scene?", "word 2", None),
-    ("上面写着什么？", "word 2", None),
-]
-
-
-@pytest.mark.parametrize(("question", "answer", "expected"), QUESTIONS)
-def test_questions_equal_and_similar_with_and_without_the_answer(
-    question: str,
-    answer: str,
-    expected: tuple[float, bool] | None,
-    own_home: Path,
-    tmp_path: Path,
-) -> None:
-    file = write_json(tmp_path / "set.json", [{"question": question, "answer": answer}])
-    found = audit(file)
-    assert found.pairs == 1
-    if expected is None:
-        assert found.questions == []
-        return
-    (match,) = found.questions
-    assert match.similarity == pytest.approx(expected[0], abs=1.0)
-    assert (match.same_answer, match.test_question_id) == (expected[1], "DTScene/2")
-    assert found.answered["DTScene"] == int(expected[1])
-    assert found.copied == []
 
 
 def test_command_says_clean_or_leaking_by_its_exit_status(own_home: Path, tmp_path: Path) -> None:
@@ -273,18 +197,18 @@ def test_command_says_clean_or_leaking_by_its_exit_status(own_home: Path, tmp_pa
         "dirty": 1,
         "text": 1,
     }
-    assert "test images found: 0" in runs["clean"].output
-    assert "is the test image DTScene/test/dtscene-0001.jpg" in runs["dirty"].output
+    assert "images that are or look like a test image: 0" in runs["clean"].output
+    assert "looks like the test image DTScene/test/dtscene-0001.jpg" in runs["dirty"].output
     assert "DTScene: 2 of 3  COPIED" in runs["text"].output
     as_json = CliRunner().invoke(cli, ["data", "leakage", str(tmp_path / "dirty"), "--json"])
-    assert json.loads(as_json.stdout)["images"][0]["how"] == "hash"
+    assert json.loads(as_json.stdout)["images"][0]["how"] == "picture"
 
 
 def test_the_released_training_files_name_no_test_image(
     shared_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DTVQA_HOME", str(shared_dir / "hub/DT-VQA"))
-    found = audit(shared_dir / "hub/DT-VQA/train", names_only=True)
+    found = find_leakage(shared_dir / "hub/DT-VQA/train", names_only=True)
     assert (found.records, found.images, found.copied) == (6010, [], [])
     assert found.answered == {"DTNutrCap": 61, "DTProdCap": 78, "DTScene": 1, "DTTabShot": 16}
 
@@ -297,20 +221,15 @@ def test_what_cannot_be_read_is_counted_or_one_error(own_home: Path, tmp_path: P
     write_json(
         folder / "list.json", ["text", {"question": "Q?", "image": "data:image/png;base64,!"}]
     )
-    found = audit(folder)
+    found = find_leakage(folder)
     assert found.compared == 1
     assert len(found.unreadable) == 2
     assert len(found.skipped) == 2
     (folder / "bad.jsonl").write_text('{"question": "Q?"}\n{"question":\n', encoding="utf-8")
     with pytest.raises(DTVQAError, match=r"bad\.jsonl: line 2: not JSON"):
-        audit(folder)
+        find_leakage(folder)
     with pytest.raises(DTVQAError, match="no such file or folder"):
-        audit(tmp_path / "nowhere")
-
-
-def test_mirror_images_are_a_known_limit(own_home: Path, tmp_path: Path) -> None:
-    save(ImageOps.mirror(Image.open(own_home / VICTIM)), tmp_path / "set" / "m.png")
-    assert audit(tmp_path / "set").images == []
+        find_leakage(tmp_path / "nowhere")
 
 
 HOSTILE = [
@@ -326,6 +245,6 @@ def test_embedded_rubbish_is_named_and_goes_no_further(
 ) -> None:
     data = "data:image/png;base64," + base64.b64encode(content).decode()
     write_json(tmp_path / "set.json", [{"question": "Q?"}, {"question": "Q?", "image": data}])
-    found = audit(tmp_path / "set.json")
+    found = find_leakage(tmp_path / "set.json")
     assert (found.compared, len(found.unreadable)) == (0, 1)
     assert found.unreadable[0].startswith("set.json, record 1, embedded image: ")

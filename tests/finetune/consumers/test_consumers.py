@@ -4,7 +4,8 @@ They do not install beside lmms-eval, so these tests run where they are asked fo
 
     DTVQA_CONSUMER_PYTHON=TRL/bin/python:SWIFT/bin/python python -m pytest tests/finetune/consumers
 
-names one Python or several (separated as in PATH); each test takes the first that has its trainer.
+names one Python or several (separated as in PATH). Each test takes the one whose trainer has a
+version that the export is held to, the newest of several; an older trainer is not tried.
 ``DTVQA_QWEN_FINETUNE`` is the folder ``qwen-vl-finetune`` of a checkout of Qwen3-VL's repository.
 """
 
@@ -20,6 +21,8 @@ from typing import Any
 
 import pytest
 from finetune_release import image_of, pairs_of, rows
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 from PIL import Image
 
 from dtvqa_plugin.finetune import FORMATS, ExportOptions, export
@@ -34,14 +37,31 @@ pytestmark = [
 ]
 
 
+WANTED = {
+    "trl": ("trl", ">=1.16,<2"),
+    "swift": ("ms-swift", ">=4.6,<5"),
+    "llamafactory": ("llamafactory", ">=0.9.5,<0.10"),
+    "axolotl": ("axolotl", ">=0.19,<0.20"),
+    "transformers": ("transformers", ">=4.57"),
+}
+"""Of each module: its distribution, and the versions that the export is held to."""
+
+
 @functools.cache
 def python_with(module: str) -> str:
-    """The first of the Pythons that has ``module``."""
-    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+    """The Python with the newest wanted version of ``module``."""
+    distribution, versions = WANTED[module]
+    code = f"from importlib.metadata import version; print(version({distribution!r}))"
+    there: list[tuple[Version, str]] = []
     for python in PYTHONS:
-        if subprocess.run([python, "-c", code], check=False).returncode == 0:
-            return python
-    pytest.skip(f"no Python in DTVQA_CONSUMER_PYTHON has {module}")
+        done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            there.append((Version(done.stdout.strip()), python))
+    fitting = [found for found in there if found[0] in SpecifierSet(versions, prereleases=True)]
+    if not fitting:
+        seen = ", ".join(str(found[0]) for found in there) or "none"
+        pytest.skip(f"no Python in DTVQA_CONSUMER_PYTHON has {distribution} {versions} ({seen})")
+    return max(fitting)[1]
 
 
 def consume(module: str, script: str, arguments: Sequence[Path], **env: str) -> dict[str, Any]:
