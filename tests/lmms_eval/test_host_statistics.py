@@ -10,6 +10,8 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,11 @@ import pytest
 pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
 from lmms_host import CommandRun, command, evaluate
-from loopback import LoopbackOpenAI, text_of
+from loopback import LoopbackOpenAI, image_of, text_of
+from PIL import Image
 from released_layout import make_release
 
+from dtvqa_plugin.hosts.lmms_eval.host_arguments import ENCODER
 from dtvqa_plugin.hosts.lmms_eval.scores import HostRow, ImageScore
 from dtvqa_plugin.metrics.names import HEADLINE_FIRST
 from dtvqa_plugin.predictions.record import score_output
@@ -117,14 +121,22 @@ def test_a_row_is_logged_as_numbers_and_averaged_with_its_image() -> None:
 
 
 @pytest.fixture(scope="module")
-def first_run(
-    clustered_release: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[CommandRun]:
-    """A run with one null answer, pictures sent as JPEG."""
+def first_server() -> Iterator[LoopbackOpenAI]:
+    """Answers one question with null."""
     outputs: list[Any] = ["Word0", "Word1", "x", None, "Word~"]
-    env = {"DTVQA_HOME": str(clustered_release), "LMMS_IMAGE_ENCODE_FORMAT": "jpeg"}
     with LoopbackOpenAI(lambda request: outputs[label(request)]) as server:
-        yield command(openai(server), tmp_path_factory.mktemp("first"), env)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def first_run(
+    clustered_release: Path,
+    first_server: LoopbackOpenAI,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> CommandRun:
+    """A run against it, with the variable for JPEG pictures set."""
+    env = {"DTVQA_HOME": str(clustered_release), "LMMS_IMAGE_ENCODE_FORMAT": "jpeg"}
+    return command(openai(first_server), tmp_path_factory.mktemp("first"), env)
 
 
 def test_a_null_answer_is_recorded_as_empty_whatever_the_host_logs(first_run: CommandRun) -> None:
@@ -134,9 +146,15 @@ def test_a_null_answer_is_recorded_as_empty_whatever_the_host_logs(first_run: Co
     assert first_run.results["results"][TASK]["unanswered,none"] == 1
 
 
-def test_how_the_picture_was_sent_stands_in_the_results(first_run: CommandRun) -> None:
+def test_how_the_picture_was_sent_stands_in_the_results(
+    first_run: CommandRun, first_server: LoopbackOpenAI
+) -> None:
+    obeys = find_spec(ENCODER) is not None  # 0.6.0 and 0.6.1 do not
+    sent = {Image.open(BytesIO(image_of(request))).format for request in first_server.requests}
+    assert sent == {"JPEG" if obeys else "PNG"}
     metadata = first_run.results["configs"][TASK]["metadata"]
-    assert metadata["image_path_to_model"] == {"encode_format": "JPEG", "encode_quality": "85"}
+    set_so = {"encode_format": "JPEG", "encode_quality": "85"}
+    assert metadata["image_path_to_model"] == (set_so if obeys else {})
 
 
 def test_baseline_finds_our_scores_and_gives_the_difference_of_compare(
@@ -171,9 +189,7 @@ def test_baseline_finds_our_scores_and_gives_the_difference_of_compare(
     assert -100 * found == pytest.approx(difference)
 
 
-def test_repeats_are_scored_one_by_one_and_averaged(
-    clustered_release: Path, tmp_path: Path
-) -> None:
+def test_repeats_are_scored_one_by_one_and_averaged(clustered_home: Path) -> None:
     asked: defaultdict[int, int] = defaultdict(int)
 
     def reply(request: dict[str, Any]) -> str:
@@ -181,18 +197,16 @@ def test_repeats_are_scored_one_by_one_and_averaged(
         asked[number] += 1
         return f"Word{number}" if asked[number] <= number else ""
 
-    env = {"DTVQA_HOME": str(clustered_release)}
     with LoopbackOpenAI(reply) as server:
-        run = command(openai(server, "--repeats", "4"), tmp_path, env)
-    assert run.results, run.output
-    samples = run.samples[TASK]
+        results = evaluate(server, [TASK], log_samples=True, repeats=4)
+    samples = results["samples"][TASK]
     assert [sample["accanls"] for sample in samples] == [0, 0.25, 0.5, 0.75, 1.0]
     assert [sample["unanswered"] for sample in samples] == ["empty"] * 4 + [None]
     for number, sample in enumerate(samples):
-        texts = [f"Word{number}"] * number + [""] * (4 - number)
-        assert sorted(sample["filtered_resps"]) == sorted(texts)
-        assert sorted(part["prediction"] for part in sample["dtvqa"]["repeats"]) == sorted(texts)
-    row = run.results["results"][TASK]
+        texts = sorted([f"Word{number}"] * number + [""] * (4 - number))
+        assert [sorted(found) for found in sample["filtered_resps"]] == [texts]
+        assert sorted(part["prediction"] for part in sample["dtvqa"]["repeats"]) == texts
+    row = results["results"][TASK]
     assert row["accanls,none"] == 0.5
     scores = [sample["accanls"] for sample in samples]
     expected = clustered_error(scores, IMAGES)

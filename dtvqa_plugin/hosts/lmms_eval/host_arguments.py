@@ -10,10 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 FORMAT_VARIABLE = "LMMS_IMAGE_ENCODE_FORMAT"
 QUALITY_VARIABLE = "LMMS_IMAGE_JPEG_QUALITY"
+ENCODER = "lmms_eval.models.model_utils.media_encoder"
+"""The host's module that obeys them. 0.6.0 and 0.6.1 lack it and send PNG."""
 DEFAULT_QUALITY = "85"
 """The host's, where the format has a quality (0.7, 0.7.3)."""
 
@@ -52,7 +55,7 @@ def image_path_to_model() -> dict[str, str]:
     the model, which results.json holds (``config.model_args``).
     """
     encoding = os.environ.get(FORMAT_VARIABLE, "").strip().upper()
-    if not encoding:
+    if not encoding or find_spec(ENCODER) is None:
         return {}
     if encoding not in ("JPEG", "JPG", "WEBP"):
         return {"encode_format": encoding}
