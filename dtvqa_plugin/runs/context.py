@@ -237,8 +237,8 @@ def _lmms_version(metadata: Mapping[str, Any], results: Mapping[str, Any]) -> st
     """The host's version, with its commit where it runs from a git checkout.
 
     Our tasks record whether it does (``host_commit``). Logs of 0.1.0 have only the host's
-    ``git_hash``: the commit of the repository around the folder in which the host was started (0.6.0
-    to 0.7) or is installed (0.7.3).
+    ``git_hash``: the commit of the repository around the folder in which the host was started
+    (0.6.0 to 0.7) or is installed (0.7.3).
     """
     said = metadata.get("host_version") or results.get("lmms_eval_version") or UNKNOWN
     version = UNKNOWN if UNKNOWN in str(said) else str(said)
