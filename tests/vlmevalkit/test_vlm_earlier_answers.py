@@ -3,124 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
 pytest.importorskip("vlmeval")
 
-from loopback import LoopbackOpenAI, text_of
-from PIL import Image
-from vlm_host import HostRun, api_model, results
+from click.testing import CliRunner
+from vlm_bench import KEY, NAME, QUESTIONS, Bench, Settings
+from vlm_host import api_model
 
-from dtvqa_plugin.errors import DTVQAError
-from dtvqa_plugin.hosts.vlmevalkit.launcher import run_host
+from dtvqa_plugin.cli.results import score
 
-NAME = "DTVQA_CUSTOM"
-KEY = "sk-very-secret-0123456789"
-QUESTIONS = {"Food/0": "Weight?", "Food/1": "Calories?", "Food/2": "Price?"}
-Settings = dict[str, Any]
-Change = Callable[["Bench"], Settings | None]
-
-
-class Bench:
-    """A custom set, a server, and runs of the host's own script in one work folder."""
-
-    def __init__(
-        self,
-        folder: Path,
-        server: LoopbackOpenAI,
-        capture: pytest.CaptureFixture[str],
-        log: pytest.LogCaptureFixture,
-        patch: pytest.MonkeyPatch,
-    ) -> None:
-        self.folder, self.server = folder, server
-        self.capture, self.log, self.patch = capture, log, patch
-        patch.setenv("DTVQA_CUSTOM", str(folder / "set"))
-        self.out, self.store = folder / "out", folder / "set"
-        self.write(QUESTIONS)
-
-    def write(self, questions: dict[str, str], colour: str = "white") -> None:
-        """Export the custom set (again)."""
-        shutil.rmtree(self.store, ignore_errors=True)
-        (self.store / "test").mkdir(parents=True)
-        rows = []
-        for name, question in questions.items():
-            number = int(name.split("/")[1])
-            path = self.store / "image" / "Food" / "test" / f"{number}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shade = colour if number == 1 else "white"
-            Image.new("RGB", (120, 110 + number), shade).save(path)
-            rows.append(
-                {
-                    "dataset_name": "Food",
-                    "id": number,
-                    "image_path": f"./image/Food/test/{number}.png",
-                    "question": question,
-                    "answers": [f"answer {number}"],
-                    "type": "made for a test",
-                }
-            )
-        text = json.dumps(rows)
-        (self.store / "test" / "DT_custom.json").write_text(text, encoding="utf-8")
-        (self.store / "custom.json").write_text('{"name": "food"}', encoding="utf-8")
-
-    def run(self, *arguments: str, model: Settings | None = None) -> HostRun:
-        """Run a config file; ``model`` changes the model's entry."""
-        entry = {**api_model(self.server), "key": KEY, "retry": 1, **(model or {})}
-        config = {
-            "model": {"mine": entry},
-            "data": {NAME: {"class": "DTVQADataset", "dataset": NAME}},
-        }
-        path = self.folder / "config.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        return self.start("--config", str(path), "--work-dir", str(self.out), *arguments)
-
-    def start(self, *arguments: str) -> HostRun:
-        """Run the host's own script in this process."""
-        self.capture.readouterr()
-        self.log.clear()
-        self.patch.delenv("DTVQA_ASK_AGAIN", raising=False)
-        before = sys.argv
-        try:
-            run_host(arguments)
-        except SystemExit as error:
-            print(error, file=sys.stderr)
-            status = 1
-        except DTVQAError as error:
-            print(f"error: {error}", file=sys.stderr)
-            status = 1
-        else:
-            status = 0
-        finally:
-            sys.argv = before
-        captured = self.capture.readouterr()
-        return HostRun(status, captured.out + captured.err + self.log.text)
-
-    def summary(self) -> dict[str, Any]:
-        return results(self.out, "mine", NAME)[0]
-
-    def predictions(self) -> Path:
-        """The newest prediction file; some hosts make a folder for every run."""
-        found = [path for path in self.out.rglob(f"mine_{NAME}.*") if ".moved" not in str(path)]
-        return max(path for path in found if not path.is_symlink())
-
-
-@pytest.fixture
-def bench(
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Bench]:
-    monkeypatch.setenv("PRED_FORMAT", "tsv")
-    monkeypatch.chdir(tmp_path)
-    with LoopbackOpenAI(lambda request: f"answer to {text_of(request)}") as server:
-        yield Bench(tmp_path, server, capfd, caplog, monkeypatch)
+Change = Callable[[Bench], Settings | None]
 
 
 def other_model(bench: Bench) -> Settings:
@@ -214,6 +109,11 @@ def test_answers_that_agree_are_kept_and_reported(bench: Bench) -> None:
     assert summary["model_settings"]["settings"]["max_tokens"] == 100
     for path in bench.out.rglob("*.json*"):
         assert KEY not in path.read_text(encoding="utf-8")
+
+    command = [str(bench.predictions().parent), "--format", "json", "--resamples", "200"]
+    told = CliRunner().invoke(score, command, catch_exceptions=False)
+    assert "|answers:reused=3,asked=0,from=" in told.output
+    assert "3 of 3 answers are from the run of " in told.output
 
 
 def test_a_file_without_a_record_is_scored_as_unknown(bench: Bench) -> None:

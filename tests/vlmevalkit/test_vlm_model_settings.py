@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("vlmeval")
 
-from dtvqa_plugin.hosts.vlmevalkit.model_settings import describe_configured
+from dtvqa_plugin.hosts.vlmevalkit.earlier.model_settings import describe_configured
 
 SECRET = "sk-0123456789"
 

@@ -91,11 +91,7 @@ def test_data_option_then_a_rerun(
         assert raw["DTScene/1"] == "N/A"
         assert raw["DTScene/3"] == "None"  # the host's API class strips white space
         assert raw["DTScene/2"].startswith("<think>")
-        assert summary["host"] == {
-            "name": "VLMEvalKit",
-            "distribution": HOST.distribution,
-            "version": HOST.version,
-        }
+        assert summary["host"] == HOST.identity
         path = prediction_file(tmp_path / "out", "loopback", dataset)
         assert path.suffix == (".tsv" if HOST.honours_pred_format else ".xlsx")
     assert re.search(r"Overall +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d +14 +1\b", run.output)
@@ -190,6 +186,8 @@ def test_killed_run_resumes(small_release: Path, tmp_path: Path) -> None:
         killed_half_way(start, tmp_path, small_release, extra, lambda: server.count > 6)
         asked = server.count
         assert asked < QUESTIONS
+        (record,) = (tmp_path / "out").rglob("*_asked.json")
+        assert json.loads(record.read_text(encoding="utf-8"))["answers"] is None
         run = command(arguments, tmp_path, small_release, start=MODELS, extra=extra)
         assert run.status == 0, run.output
         # The host keeps answers as they come; the one under way and the last ones may be lost.
@@ -197,6 +195,10 @@ def test_killed_run_resumes(small_release: Path, tmp_path: Path) -> None:
     summary, questions = results(tmp_path / "out", "loopback", "DTVQA")
     assert summary["scores"]["Overall"]["n"] == len(questions) == QUESTIONS
     assert {question["raw_prediction"] for question in questions} == {"Word0"}
+    answers = summary["answers"]
+    assert answers["reused"] >= 1
+    assert answers["reused"] + answers["asked"] == QUESTIONS
+    assert answers["record"] == "agrees"
 
 
 def tiny_run(
@@ -226,7 +228,8 @@ def test_tiny_weights_in_one_process_and_in_two(
         folder = tmp_path / str(ranks)
         folder.mkdir()
         names = ["DTVQA_PROMPTED"] if ranks == 2 else ["DTVQA_PROMPTED", "DTVQA_NATIVE"]
-        run, asked = tiny_run(["--data", *names], start, tiny_qwen2_5_vl, folder, small_release)
+        arguments = ["--reuse", "--data", *names]
+        run, asked = tiny_run(arguments, start, tiny_qwen2_5_vl, folder, small_release)
         assert run.status == 0, run.output
         ours = [item for item in asked if item["dataset"] == "DTVQA_PROMPTED"]
         assert len(ours) == QUESTIONS
@@ -245,7 +248,25 @@ def test_tiny_weights_in_one_process_and_in_two(
         assert len(set(predictions[ranks])) > QUESTIONS // 3, "a model that answers"
         leftovers = [path.name for path in (folder / "out").rglob("*.pkl")]
         assert [name for name in leftovers if not name.endswith("_PREV.pkl")] == []
+        (record,) = real_files(folder / "out", "tiny_DTVQA_PROMPTED_asked.json")
+        content = json.loads(record.read_text(encoding="utf-8"))
+        assert len(content["runs"]) == 1
+        assert len(content["questions"]) == QUESTIONS
     assert predictions[1] == predictions[2]
+
+    other = tmp_path / "other weights"
+    shutil.copytree(tiny_qwen2_5_vl, other)
+    (other / "chat_template.jinja").write_text("", encoding="utf-8")
+    run, asked = tiny_run(arguments, start, other, folder, small_release)
+    assert run.status != 0
+    assert run.output.count("these answers (run of ") == 1, run.output
+    assert "weights model_path: " in run.output
+    assert len(asked) == QUESTIONS, "no rank asked a question again"
+
+
+def real_files(folder: Path, name: str) -> list[Path]:
+    """Files of that name, links left out."""
+    return [path for path in folder.rglob(name) if not path.is_symlink()]
 
 
 @pytest.fixture(scope="module")
@@ -338,6 +359,12 @@ def test_enable_plain_run_and_disable(
     run = command(arguments, tmp_path, small_release, start=plain)
     assert run.status == 0, run.output
     check_scores(results(tmp_path / "out", "loopback", "DTVQA_DTProdCap")[0], ["DTProdCap"])
+    asked = server.count
+    write_config(tmp_path / "config.json", server, "DTVQA_DTProdCap", max_tokens=4096)
+    run = command([*arguments, "--reuse"], tmp_path, small_release, start=plain)
+    assert run.status == 1, run.output
+    assert "max_tokens: 100 -> 4096" in run.output
+    assert server.count == asked
 
     broken = tmp_path / "broken" / "dtvqa_plugin"
     broken.mkdir(parents=True)

@@ -1,10 +1,15 @@
-"""VLMEvalKit adapter. Seen working on ms-vlmeval 0.0.20 and nvidia-vlmeval 26.3 (Python 3.11).
+"""VLMEvalKit adapter. Seen working on ms-vlmeval 0.0.20, nvidia-vlmeval 26.3 and a checkout.
+
+The checkout is of August 2026.
 
 ``names``         the dataset names and what each one asks
 ``registration``  makes them known to the host, in memory
 ``dataset``       the dataset classes: question to request (imports the host)
+``images``        the image file that a model class is given
 ``evaluation``    predictions to scores, host-free
+``earlier``       answers of an earlier run: recorded, compared, kept or refused
 ``launcher``      registers, then runs the host's own script
+``run_options``   what the command line of that script says about our datasets
 ``enable``        the opt-in block in the installed host, and its removal
 ``host``          where the host is and which version it has
 
@@ -12,6 +17,8 @@ Importing this package imports no host.
 """
 
 from __future__ import annotations
+
+__all__ = ["SUPPORTED", "register"]
 
 SUPPORTED = {
     "ms-vlmeval": ("0.0.20", "0.1"),

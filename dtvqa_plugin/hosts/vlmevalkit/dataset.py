@@ -23,8 +23,8 @@ from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.data import data_signature, load_split, read_split
 from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
-from dtvqa_plugin.hosts.vlmevalkit import guard
-from dtvqa_plugin.hosts.vlmevalkit.asked import (
+from dtvqa_plugin.hosts.vlmevalkit.earlier import guard
+from dtvqa_plugin.hosts.vlmevalkit.earlier.asked import (
     Answers,
     Question,
     Run,

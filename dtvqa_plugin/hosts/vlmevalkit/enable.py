@@ -2,23 +2,24 @@
 
 For those who want plain ``python run.py --data DTVQA``. It is the one place where this plugin
 touches another package's file, and only on request. The block is plain Python 3 and does nothing
-but call `dtvqa_plugin.hosts.vlmevalkit.register`; if that fails for whatever reason, the host
-says so in one warning and goes on. Seen working on ms-vlmeval 0.0.20 and nvidia-vlmeval 26.3.
+but call `dtvqa_plugin.hosts.vlmevalkit.register`; if that fails, the host prints one warning and
+goes on. Seen working on ms-vlmeval 0.0.20 and nvidia-vlmeval 26.3.
 """
 
 from __future__ import annotations
 
 import difflib
+import errno
 import hashlib
 import os
 import re
 import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 from dtvqa_plugin.errors import HostError
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host
+from dtvqa_plugin.utils.files import whole_file
 
 _BEGIN = "# >>> dtvqa-plugin: added by 'dtvqa vlmeval-enable', removed by 'dtvqa vlmeval-disable'"
 _END = "# <<< dtvqa-plugin"
@@ -106,20 +107,16 @@ def _read(path: Path) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        try:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        with whole_file(path) as partial:
             partial.write_bytes(content)
             shutil.copymode(path, partial)
-            if not os.access(path, os.W_OK):
-                raise PermissionError(13, "the file is read-only")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
     except OSError as error:
         raise HostError(
             f"{path}: cannot be written ({error.strerror or error}); nothing was changed. Use an "
-            "environment of your own, or 'dtvqa vlmeval ...', which needs no change to the host"
+            "environment that you may write to, or 'dtvqa vlmeval ...', which changes no host file"
         ) from error
 
 

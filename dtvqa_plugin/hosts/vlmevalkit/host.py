@@ -6,12 +6,14 @@ index, and a git checkout of VLMEvalKit.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import (
     Distribution,
@@ -23,6 +25,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dtvqa_plugin.errors import HostError
+from dtvqa_plugin.hosts.vlmevalkit import SUPPORTED
 
 INSTALL = (
     'pip install "dtvqa-plugin[vlmeval]" (the ms-vlmeval build), or in a checkout of VLMEvalKit: '
@@ -116,13 +119,14 @@ def import_host(name: str) -> ModuleType:
         ) from error
 
 
+@functools.cache
 def _distribution(package: Path) -> Distribution | None:
     """The installed distribution that this package folder belongs to.
 
     A checkout may stand before an installed distribution on the path; an editable installation
     names the checkout's folder.
     """
-    for name in packages_distributions().get("vlmeval", []):
+    for name in _distribution_names():
         try:
             found = distribution(name)
         except PackageNotFoundError:
@@ -132,6 +136,12 @@ def _distribution(package: Path) -> Distribution | None:
         if package.parent.as_uri() in (found.read_text("direct_url.json") or ""):
             return found
     return None
+
+
+def _distribution_names() -> Iterator[str]:
+    """The known names first: to find others, the metadata of every installed package is read."""
+    yield from SUPPORTED
+    yield from packages_distributions().get("vlmeval", [])
 
 
 def _commit(package: Path) -> str | None:
@@ -160,4 +170,9 @@ def _own_version(package: Path) -> str:
 
 def process_rank() -> int:
     """This process's rank under torchrun, 0 otherwise."""
-    return int(os.environ.get("RANK", "0"))
+    return int(os.environ.get("RANK") or 0)
+
+
+def process_count() -> int:
+    """How many processes torchrun started, 1 without it."""
+    return int(os.environ.get("WORLD_SIZE") or 1)

@@ -8,11 +8,10 @@ models see, so that both hosts show the same pixels.
 from __future__ import annotations
 
 import hashlib
-import uuid
 from pathlib import Path
 
-from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import default_home
+from dtvqa_plugin.utils.files import explained, whole_file
 from dtvqa_plugin.utils.images import load_rgb, open_image
 
 _ORIENTATION = 0x0112
@@ -39,16 +38,8 @@ def _copy(path: Path) -> Path:
     if target.is_file():
         return target
     image = load_rgb(path)
-    partial = folder / f".{uuid.uuid4().hex}.png"
-    try:
+    with explained(target, "write"):
         folder.mkdir(parents=True, exist_ok=True)
-        image.save(partial)
-        partial.replace(target)
-    except OSError as error:
-        raise DataError(
-            f"{target}: cannot be written ({error.strerror or error}); "
-            "set DTVQA_HOME to a writable folder"
-        ) from error
-    finally:
-        partial.unlink(missing_ok=True)
+        with whole_file(target) as partial:
+            image.save(partial, format="PNG")
     return target

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.errors import HostError
-from dtvqa_plugin.hosts.vlmevalkit import guard
+from dtvqa_plugin.hosts.vlmevalkit.earlier import guard
 from dtvqa_plugin.hosts.vlmevalkit.host import INSTALL, import_host, need_host
 from dtvqa_plugin.hosts.vlmevalkit.names import DATASETS
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.errors import DataError, HostError
-from dtvqa_plugin.hosts.vlmevalkit.asked import record_path
+from dtvqa_plugin.hosts.vlmevalkit.earlier.asked import record_path
+from dtvqa_plugin.hosts.vlmevalkit.host import process_count
 from dtvqa_plugin.predictions.reader import read_predictions
 from dtvqa_plugin.predictions.rows import PredictionTable
 from dtvqa_plugin.utils.text import now
@@ -55,9 +57,17 @@ class Place:
 
     def pickles(self) -> list[Path]:
         """The files in which a run under way keeps its answers."""
-        found = [self.folder / f"{self.stem}_{name}.pkl" for name in ("checkpoint", "supp", "PREV")]
         ranks = self.folder.glob(f"*_{self.dataset}.pkl")
-        found += [path for path in ranks if path.stem.removesuffix(f"_{self.dataset}").isdecimal()]
+        found = [path for path in ranks if path.stem.removesuffix(f"_{self.dataset}").isdecimal()]
+        return [*self._of_one_process(), *found]
+
+    def pickles_read(self, processes: int) -> list[Path]:
+        """Those of them that the host takes up in a run with this many processes."""
+        found = [self.folder / f"{rank}{processes}_{self.dataset}.pkl" for rank in range(processes)]
+        return [*self._of_one_process(), *(path for path in found if path.is_file())]
+
+    def _of_one_process(self) -> list[Path]:
+        found = [self.folder / f"{self.stem}_{name}.pkl" for name in ("checkpoint", "supp", "PREV")]
         return [path for path in found if path.is_file()]
 
 
@@ -89,7 +99,7 @@ def find_kept(place: Place, path: Path, *, keep_failed: bool = False) -> Kept:
     rows = table.rows if table is not None else ()
     finished = {row.index for row in rows if keep_failed or not _failed(row.prediction)}
     names = set(finished)
-    for pickled in place.pickles():
+    for pickled in place.pickles_read(process_count()):
         names |= {
             name for name, value in _answers(pickled).items() if keep_failed or not _failed(value)
         }
@@ -98,7 +108,16 @@ def find_kept(place: Place, path: Path, *, keep_failed: bool = False) -> Kept:
 
 
 def move_aside(place: Place) -> Path | None:
-    """Move every file of these answers into a folder of its own; None if there is none."""
+    """Move every file of these answers into a new folder; None if there is none."""
+    return _set_aside(place, shutil.move, "move")
+
+
+def copy_aside(place: Place) -> Path | None:
+    """Copy every file of these answers into a new folder; None if there is none."""
+    return _set_aside(place, shutil.copy2, "copy")
+
+
+def _set_aside(place: Place, act: Callable[[Path, Path], object], doing: str) -> Path | None:
     found = sorted({*place.tables(), *place.pickles(), *_companions(place)})
     if not found:
         return None
@@ -111,10 +130,10 @@ def move_aside(place: Place) -> Path | None:
     try:
         target.mkdir(parents=True)
         for path in found:
-            path.rename(target / path.name)
+            act(path, target / path.name)
     except OSError as error:
         raise HostError(
-            f"{place.folder}: cannot move the earlier answers to {target}: "
+            f"{place.folder}: cannot {doing} the earlier answers to {target}: "
             f"{error.strerror or error}; use another --work-dir"
         ) from error
     return target

@@ -48,9 +48,17 @@ def describe_named(name: str, given: Mapping[str, Any] | None = None) -> dict[st
     known = importlib.import_module("vlmeval.config").supported_VLM.get(name)
     settings = dict(given or {})
     while isinstance(known, functools.partial):
-        settings = {**known.keywords, **settings}
+        settings = {**_positional(known), **known.keywords, **settings}
         known = known.func
     return _description(known, getattr(known, "__qualname__", "unknown"), settings)
+
+
+def _positional(known: functools.partial[Any]) -> dict[str, Any]:
+    """Arguments that an entry gives by place, by their names."""
+    try:
+        return dict(inspect.signature(known.func).bind_partial(*known.args).arguments)
+    except (TypeError, ValueError):
+        return {f"argument {place}": value for place, value in enumerate(known.args)}
 
 
 def describe_object(model: object) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import logging
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from typing import Any
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.errors import DTVQAError, HostError
-from dtvqa_plugin.hosts.vlmevalkit.asked import (
+from dtvqa_plugin.hosts.vlmevalkit.earlier.asked import (
     Asked,
     Question,
     Run,
@@ -38,13 +38,19 @@ from dtvqa_plugin.hosts.vlmevalkit.asked import (
     refusal,
     write_asked,
 )
-from dtvqa_plugin.hosts.vlmevalkit.host import need_host, process_rank
-from dtvqa_plugin.hosts.vlmevalkit.kept import Kept, Place, find_kept, move_aside
-from dtvqa_plugin.hosts.vlmevalkit.model_settings import (
+from dtvqa_plugin.hosts.vlmevalkit.earlier.kept import (
+    Kept,
+    Place,
+    copy_aside,
+    find_kept,
+    move_aside,
+)
+from dtvqa_plugin.hosts.vlmevalkit.earlier.model_settings import (
     describe_configured,
     describe_named,
     describe_object,
 )
+from dtvqa_plugin.hosts.vlmevalkit.host import need_host, process_rank
 from dtvqa_plugin.hosts.vlmevalkit.names import DatasetEntry
 from dtvqa_plugin.hosts.vlmevalkit.run_options import (
     ASK_AGAIN,
@@ -56,7 +62,7 @@ from dtvqa_plugin.hosts.vlmevalkit.run_options import (
 from dtvqa_plugin.predictions.reader import read_predictions
 from dtvqa_plugin.predictions.rows import PredictionTable
 from dtvqa_plugin.utils.environment import switch
-from dtvqa_plugin.utils.text import now, visible
+from dtvqa_plugin.utils.text import counted, now, visible
 
 logger = logging.getLogger("dtvqa_plugin")
 
@@ -216,11 +222,25 @@ def check(dataset: Any, place: Place, path: Path, model: Any, *, keep_failed: bo
     reused = [name for name in names if name in kept.names]
     asks = [name for name in names if name not in kept.names]
     dataset.answers = (place.folder.resolve(), count_answers(asked, names, reused))
+    if not set(names) <= kept.finished:
+        _keep_what_the_host_drops(place, kept.names - set(names))
     if asks:
         questions = dataset.asked_questions(asks)
         before = asked if kept.names else None
         record = asking(before, dataset.dataset_name, kept.names, questions, run)
         write_asked(place.record, record)
+
+
+def _keep_what_the_host_drops(place: Place, dropped: Set[str]) -> None:
+    """The host writes the file with this run's questions alone: a copy keeps the other answers."""
+    if dropped and (target := copy_aside(place)) is not None:
+        logger.warning(
+            "dtvqa-plugin: %s are to questions that this run does not ask (a limit, or another "
+            "state of the data). The host writes %s without them; a copy with them is in %s",
+            counted(len(dropped), "earlier answer", "earlier answers"),
+            place.stem,
+            target,
+        )
 
 
 def compare(dataset: Any, place: Place, kept: Kept, asked: Asked | None, run: Run) -> None:
