@@ -124,9 +124,9 @@ def test_what_is_amiss_in_the_data_is_told(
 @pytest.mark.parametrize(
     ("installed", "words"),
     [
-        ({"lmms_eval": "0.5.0"}, "!! lmms-eval 0.5.0, not seen working (0.6.0 <= version < 0.8)"),
-        ({"lmms_eval": "0.8.0"}, "!! lmms-eval 0.8.0, not seen working"),
-        ({"lmms_eval": "main"}, "!! lmms-eval main, not seen working"),
+        ({"lmms_eval": "0.5.0"}, "!! lmms-eval 0.5.0, not tested (0.6.0 <= version < 0.8)"),
+        ({"lmms_eval": "0.8.0"}, "!! lmms-eval 0.8.0, not tested"),
+        ({"lmms_eval": "main"}, "!! lmms-eval main, not tested"),
         ({"lmms_eval": "0.6.1"}, "ok lmms-eval 0.6.1 (supported"),
         ({"lmms_eval": "0.7.1"}, "!! lmms-eval 0.7.1 from the package index cannot index any task"),
         ({"lmms_eval": "0.7.2"}, 'its wheel is incomplete pip install "lmms-eval==0.7.3"'),
@@ -194,7 +194,7 @@ def test_deep_tries_the_hosts_and_leaves_its_own_process_small(
     pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     out = one_line(doctor_process("--deep", cwd=tmp_path))
-    assert "ok lmms-eval hook active: the task index holds dtvqa" in out
+    assert "ok lmms-eval hook active: the task index contains dtvqa" in out
     assert "!! VLMEvalKit import" not in out
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss == before
 

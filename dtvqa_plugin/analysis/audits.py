@@ -143,7 +143,7 @@ class Audit:
         suspected = next(item for item in self.findings if item.name == SUSPECTED)
         if suspected.count:
             found.append(
-                f"{counted(suspected.count, 'output')} may hold thoughts that were not removed; "
+                f"{counted(suspected.count, 'output')} may hold reasoning that was not removed; "
                 "Acc credits answers that they mention"
             )
         return found
@@ -176,7 +176,7 @@ def _doubtful_hits(run: Run) -> Iterator[DoubtfulHit]:
 
 def _stance_findings(doubtful: Sequence[DoubtfulHit], hits: int) -> Iterator[Finding]:
     meanings: dict[Stance, str] = {
-        "hedged": "Acc hits offered beside another answer, or as unsure (heuristic)",
+        "hedged": "Acc hits offered with another answer, or as unsure (heuristic)",
         "negated": "Acc hits that the output denies, such as 'not 12g' (heuristic)",
     }
     for name, meaning in meanings.items():
@@ -271,7 +271,7 @@ def _findings(run: Run) -> list[Finding]:
         ),
         count(
             "repeats the question",
-            "the question's words stand in the output",
+            "the output contains the question's words",
             lambda record, answer: record.question.lower() in answer.text.lower(),
         ),
         count(
@@ -281,18 +281,18 @@ def _findings(run: Run) -> list[Finding]:
         ),
         count(
             "refusal",
-            "the model says that it cannot or will not answer, and nothing was hit (heuristic)",
+            "the model says that it cannot or will not answer, without a hit (heuristic)",
             lambda record, answer: is_refusal(answer.text) and answer.acc == 0,
         ),
         count(
             SUSPECTED,
-            "reads like a thought whose marks are not known, and is scored (heuristic)",
+            "looks like reasoning without a known mark, and is scored (heuristic)",
             lambda record, answer: suspected_reasoning(answer.text) is not None,
         ),
         state("empty", "the model said nothing", lambda answer: answer.empty),
         state(
             "cut off in its reasoning",
-            "the output ends before the reasoning does: more new tokens are needed",
+            "the output ends inside its reasoning: raise max_new_tokens",
             lambda answer: answer.truncated,
         ),
         state("failed", "the host got no output", lambda answer: answer.failed),

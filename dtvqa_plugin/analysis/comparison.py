@@ -116,7 +116,7 @@ def _remarks(a: Run, b: Run) -> Iterator[str]:
     first, second = a.signature(), b.signature()
     if first.image != second.image:
         yield (
-            "the picture did not reach both models alike, as far as is known: "
+            "the two models may have received different pictures: "
             f"A image:{first.image}, B image:{second.image}"
         )
     if str(first) == str(second):

@@ -74,7 +74,9 @@ def design_effect(design: Design, part: str, correlation: float) -> float:
     m is the number of questions on the image of a random question.
     """
     if not 0.0 <= correlation <= 1.0:
-        raise ValueError(f"the correlation within an image lies in 0 to 1; got {correlation!r}")
+        raise ValueError(
+            f"the correlation within an image must be from 0 to 1; got {correlation!r}"
+        )
     sizes = design.sizes if part == OVERALL else design.sizes[design.members[part]]
     return 1.0 + (float((sizes**2).sum() / sizes.sum()) - 1.0) * correlation
 
@@ -94,7 +96,7 @@ def assumed(
     rows = []
     for share in discordance:
         if not 0.0 < share <= 1.0:
-            raise ValueError(f"the share of differing questions lies in 0 to 1; got {share!r}")
+            raise ValueError(f"the share of differing questions must be from 0 to 1; got {share!r}")
         for part in design.parts:
             size = design.size(part)
             unit = math.sqrt(design_effect(design, part, correlation) / size)

@@ -54,13 +54,13 @@ def _row(row: object, place: str) -> PublishedRow:
         raise DataError(f"{place}: not an object")
     for key in ("name", "source"):
         if not isinstance(row.get(key), str) or not row[key].strip():
-            raise DataError(f'{place}: "{key}" must be a text; a figure without it is no use')
+            raise DataError(f'{place}: "{key}" must be a text')
     condition = row.get("condition")
     if condition is not None and not isinstance(condition, str):
         raise DataError(f'{place}: "condition" must be a text or null')
     split = row.get("split", "test")
     if split not in SPLITS:
-        raise DataError(f'{place}: "split" is {split!r}, none of {", ".join(SPLITS)}')
+        raise DataError(f'{place}: "split" is {split!r}, not one of {", ".join(SPLITS)}')
     figures = row.get("figures")
     if not isinstance(figures, dict) or not figures:
         raise DataError(f'{place}: "figures" must map parts to metrics to figures')
@@ -81,7 +81,7 @@ def _figures(part: str, split: str, values: object, place: str) -> dict[str, flo
         raise DataError(f"{place}: figures of a part must be an object")
     for metric, value in values.items():
         if metric not in METRICS:
-            raise DataError(f"{place}: {metric!r} is none of {', '.join(METRICS)}")
+            raise DataError(f"{place}: {metric!r} is not one of {', '.join(METRICS)}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
             raise DataError(f"{place}: {metric} must be a figure from 0 to 100, got {value!r}")
     return {metric: float(value) for metric, value in values.items()}

@@ -99,8 +99,7 @@ class ResultTable:
         )
         if few:
             notes.append(
-                f"Fewer than {FEW_IMAGES} images stand behind {', '.join(few)}: "
-                "intervals there are rough."
+                f"Fewer than {FEW_IMAGES} images in {', '.join(few)}: intervals there are rough."
             )
         for row, found in zip(self.run_rows, self.audits, strict=True):
             warning = found.verbosity.warning()

@@ -49,7 +49,7 @@ def data_card(
                 for source in project.config.sources
             ),
         ),
-        "The licence of the images is not recorded here: state it before passing this set on.",
+        "The licence of the images is not recorded: add it before you share this set.",
         "## Models",
         _table(("round and model", "answers"), counts.models.most_common()),
         f"Asked from {counts.first_answer} to {counts.last_answer}.",
@@ -89,7 +89,7 @@ def _flags(counts: Overview) -> list[str]:
 
 def _reviewers(counts: Overview, adjudicator: str | None) -> list[str]:
     if not counts.agreement:
-        return ["No pair was decided on by two reviewers, so agreement is not known."]
+        return ["No pair was reviewed by two people, so there is no agreement figure."]
     table = _table(
         ("reviewers", "pairs both decided", "same verdict", "Cohen's kappa"),
         (
@@ -119,7 +119,7 @@ def _prompts(project: Project) -> list[str]:
 
 def _text_origin(ocr: Any) -> str:
     origin = {"none": "none", "rapidocr": "RapidOCR", "file": f"file ({ocr.format})"}[ocr.origin]
-    return origin if ocr.origin == "none" or ocr.in_prompt else f"{origin}, not told to models"
+    return origin if ocr.origin == "none" or ocr.in_prompt else f"{origin}, not shown to models"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

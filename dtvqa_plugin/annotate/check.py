@@ -197,7 +197,7 @@ def _given_away(question: str, answers: list[str]) -> Flag | None:
     for answer in answers:
         said = plain(answer)
         if len(said) > 1 and f" {said} " in asked and not re.search(r"\bor\b|还是", question):
-            return Flag("answer-in-question", f"{answer!r} stands in the question")
+            return Flag("answer-in-question", f"{answer!r} occurs in the question")
     return None
 
 

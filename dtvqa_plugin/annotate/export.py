@@ -74,8 +74,8 @@ def export(project: Project, folder: Path, adjudicator: str | None = None) -> Ex
         chosen = _accepted(decisions, report, adjudicator)
         if not chosen:
             raise AnnotateError(
-                f"{project.root}: nothing is accepted yet ({report.rejected} rejected, "
-                f"{report.disputed} disputed); 'dtvqa annotate review' is where people decide"
+                f"{project.root}: no pair is accepted yet ({report.rejected} rejected, "
+                f"{report.disputed} disputed); decide on pairs with 'dtvqa annotate review'"
             )
         for left in target.parent.glob(f".{target.name}.*.partial"):  # by an export that was killed
             shutil.rmtree(left, ignore_errors=True)
@@ -99,7 +99,7 @@ def _check_target(target: Path) -> None:
     if not target.exists():
         return
     if not target.is_dir() or (any(target.iterdir()) and not (target / INFO_FILE).is_file()):
-        raise AnnotateError(f"{target}: holds something else than an export; choose a new folder")
+        raise AnnotateError(f"{target}: holds other files than an export; choose a new folder")
 
 
 def _accepted(decisions: Decisions, report: ExportReport, adjudicator: str | None) -> list[Entry]:
@@ -125,7 +125,7 @@ def _write(
     placed = _place_images(project, folder, chosen, report)
     records = _records(project, chosen, placed)
     if not records:
-        raise AnnotateError(f"no image of the accepted pairs is there: {report.missing[0]}")
+        raise AnnotateError(f"the images of the accepted pairs are missing: {report.missing[0]}")
     content = json.dumps(records, ensure_ascii=False, indent=2).encode() + b"\n"
     report.sha256 = hashlib.sha256(content).hexdigest()
     report.questions = dict(Counter(record["dataset_name"] for record in records))
@@ -169,7 +169,7 @@ def _place_images(
             continue
         if file_sha256(image.path) != sha256:
             report.missing.append(
-                f"image {sha256[:12]}: {image.path} has changed since it was asked"
+                f"image {sha256[:12]}: {image.path} has changed since the model saw it"
             )
             continue
         path = f"{subset}/test/{_file_name(image)}"

@@ -42,7 +42,7 @@ def make_project(root: Path, wish: Wish) -> Project:
     root = root.expanduser().absolute()
     if (root / CONFIG).exists():
         raise AnnotateError(
-            f"{root / CONFIG}: a project is here already; edit it or choose another"
+            f"{root / CONFIG}: the folder already holds a project; edit it or choose another folder"
         )
     images = wish.images.expanduser().absolute()
     if not images.is_dir():

@@ -130,7 +130,7 @@ class _Runner:
                 if turn.price is None:
                     raise AnnotateError(
                         f"{project.root / 'config.yaml'}: --max-usd needs to know prices: set "
-                        f"'price' of round {turn.name!r} (both 0 for a model of your own)"
+                        f"'price' of round {turn.name!r} (both 0 for a local model)"
                     )
         self.templates = templates_of(project, self.rounds)
         self.stop = threading.Event()
@@ -297,12 +297,12 @@ class _Runner:
         if done.error is None:
             return
         if done.error.severity == "fatal":
-            raise AnnotateError(f"{done.error}; what was answered so far is kept")
+            raise AnnotateError(f"{done.error}; answers so far are kept")
         self.failures_in_a_row += 1
         if self.failures_in_a_row >= STOP_AFTER:
             raise AnnotateError(
                 f"{STOP_AFTER} questions in a row failed, the last with: {done.error}; "
-                "what was answered is kept, run again when the endpoint is well"
+                "answers so far are kept; run again when the endpoint works"
             )
 
     def _count_empty(self, turn: Round, answer: Answer) -> None:
@@ -318,7 +318,7 @@ class _Runner:
         )
         raise AnnotateError(
             f"{STOP_AFTER} answers in a row were empty (finish_reason {answer.finish_reason}); "
-            f"{cure}; what was answered so far is kept"
+            f"{cure}; answers so far are kept"
         )
 
     def _keep(self, done: _Done) -> None:

@@ -54,7 +54,7 @@ def parse_test(
         try:
             record = _test_record(item, subsets)
             if record.question_id in seen:
-                raise FaultError("duplicate", f"{record.question_id} stands in the file twice")
+                raise FaultError("duplicate", f"{record.question_id} occurs twice in the file")
         except FaultError as fault:
             problems.append(fault.problem(path, index, _test_name(item)))
             continue
@@ -148,7 +148,9 @@ def _test_record(item: object, subsets: Collection[str] | None) -> Record:
     fields = mapping(item)
     subset = text_field(fields, "dataset_name")
     if subsets is not None and subset not in subsets:
-        raise FaultError("unknown-subset", f"dataset_name {shown(subset)} is no subset here")
+        raise FaultError(
+            "unknown-subset", f"dataset_name {shown(subset)} is not a subset of DT-VQA"
+        )
     number = _record_id(fields)
     image = image_of(text_field(fields, "image_path"))
     question = text_field(fields, "question")

@@ -34,7 +34,7 @@ def safe_components(path: str) -> tuple[str, ...]:
         raise EscapingPathError("begins with a drive letter")
     components = tuple(part for part in plain.split("/") if part not in ("", "."))
     if ".." in components:
-        raise EscapingPathError("climbs out of its folder with '..'")
+        raise EscapingPathError("leaves its folder with '..'")
     if _CONTROL.search(path):
         raise UnsafePathError("holds a control character")
     for part in components:
@@ -44,7 +44,7 @@ def safe_components(path: str) -> tuple[str, ...]:
 
 def _check_component(part: str) -> None:
     if not part.strip(" ."):
-        raise UnsafePathError("has a component of only dots and blanks")
+        raise UnsafePathError("has a component of only dots and spaces")
     if ":" in part:
         raise UnsafePathError("holds a colon")
     try:

@@ -14,23 +14,29 @@ from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.text import visible
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set of your own images."),
-    "data": ("dtvqa_plugin.cli.data:data", "Get the released data, see what is there."),
+    "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set from your images."),
+    "data": ("dtvqa_plugin.cli.data:data", "Download and inspect the released data."),
     "diagnose": (
         "dtvqa_plugin.cli.diagnose:diagnose",
-        "Why runs fail: outcomes, density.",
+        "Show why runs fail: outcomes, density.",
     ),
     "doctor": ("dtvqa_plugin.cli.doctor:doctor", "Check hosts, hook and data in one screen."),
-    "score": ("dtvqa_plugin.cli.results:score", "Score runs again: the paper's table, audits."),
+    "score": ("dtvqa_plugin.cli.results:score", "Score runs: the paper's table and audits."),
     "compare": ("dtvqa_plugin.cli.results:compare", "Compare two runs, or the prompt conditions."),
     "export": ("dtvqa_plugin.cli.finetune:export", "Write training sets for trainers."),
-    "power": ("dtvqa_plugin.cli.results:power", "How large a difference the questions can show."),
-    "report": ("dtvqa_plugin.cli.report:report", "Runs side by side in one HTML page."),
-    "stats": ("dtvqa_plugin.cli.stats:stats", "Words, lengths and image sizes of a split."),
-    "tasks-path": ("dtvqa_plugin.cli.tasks:tasks_path", "Where the hosts' task files are."),
+    "power": ("dtvqa_plugin.cli.results:power", "The smallest difference that can be detected."),
+    "report": ("dtvqa_plugin.cli.report:report", "Show runs side by side in one HTML page."),
+    "stats": ("dtvqa_plugin.cli.stats:stats", "Count words, lengths and image sizes of a split."),
+    "tasks-path": (
+        "dtvqa_plugin.cli.tasks:tasks_path",
+        "Print the folder of the hosts' task files.",
+    ),
     "vlmeval": ("dtvqa_plugin.cli.vlmeval:vlmeval", "Run VLMEvalKit with the DT-VQA datasets."),
-    "vlmutil": ("dtvqa_plugin.cli.vlmeval:vlmutil", "Run VLMEvalKit's vlmutil, same datasets."),
-    "evalscope": ("dtvqa_plugin.cli.vlmeval:evalscope", "Run EvalScope, same datasets."),
+    "vlmutil": (
+        "dtvqa_plugin.cli.vlmeval:vlmutil",
+        "Run VLMEvalKit's vlmutil with these datasets.",
+    ),
+    "evalscope": ("dtvqa_plugin.cli.vlmeval:evalscope", "Run EvalScope with these datasets."),
     "vlmeval-enable": (
         "dtvqa_plugin.cli.vlmeval:enable",
         "Make plain 'python run.py --data DTVQA' work.",

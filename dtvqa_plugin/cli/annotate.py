@@ -24,7 +24,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 
 @click.group()
 def annotate() -> None:
-    """Make a question set of your own images, the way DT-VQA was made.
+    """Make a question set from your images, as DT-VQA was made.
 
     init, run, extract, check, expand, review, export: each stage can be interrupted and repeated.
     """
@@ -44,7 +44,12 @@ def annotate() -> None:
 @click.option("--name", help="The set's title (default: the project folder's name).")
 @click.option("--model", default="MODEL-NAME", help="The first round's model.")
 @click.option("--base-url", default="http://127.0.0.1:8000/v1", show_default=True)
-@click.option("--key-env", default="OPENAI_API_KEY", show_default=True, help="Where the key is.")
+@click.option(
+    "--key-env",
+    default="OPENAI_API_KEY",
+    show_default=True,
+    help="Environment variable that holds the key.",
+)
 @click.option(
     "--ocr",
     type=click.Choice(("none", "rapidocr", "hiertext", "poie", "icdar", "json")),
@@ -53,14 +58,19 @@ def annotate() -> None:
     help="Where recognised text comes from.",
 )
 @click.option("--ocr-file", type=click.Path(path_type=Path), help="File (icdar: folder) of text.")
-@click.option("--target", default=300, show_default=True, help="Accepted questions wanted a style.")
+@click.option(
+    "--target",
+    default=300,
+    show_default=True,
+    help="Target number of accepted questions per style.",
+)
 def init(folder: Path, images: Path, name: str | None, **options: Any) -> None:
-    """Make a project folder: a config that explains itself, and the style's instruction."""
+    """Make a project folder: a commented config and the style's instruction."""
     from dtvqa_plugin.annotate.init import Wish, make_project
 
     title = name or folder.absolute().name
     project = make_project(folder, Wish(name=title, images=images, **options))
-    click.echo(f"{project.root}: made; look through config.yaml and styles/, then")
+    click.echo(f"{project.root}: created; check config.yaml and styles/, then")
     click.echo(f"  dtvqa annotate run {folder} --dry-run")
 
 
@@ -73,7 +83,7 @@ def init(folder: Path, images: Path, name: str | None, **options: Any) -> None:
     "others",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Take over the text that another copy of the project holds; give it again for more.",
+    help="Merge the recognised text of another copy of the project; give it again for more.",
 )
 @_JSON
 def recognise(
@@ -117,8 +127,8 @@ def recognise(
 
 @annotate.command()
 @_FOLDER
-@click.option("--dry-run", is_flag=True, help="Estimate tokens and cost; ask nobody.")
-@click.option("--max-usd", type=click.FloatRange(min=0), help="Most the project may cost in all.")
+@click.option("--dry-run", is_flag=True, help="Estimate tokens and cost; send no request.")
+@click.option("--max-usd", type=click.FloatRange(min=0), help="Maximum total cost of the project.")
 @click.option("--max-images", type=click.IntRange(min=1), help="Only the first N images.")
 @click.option("--round", "rounds", multiple=True, help="Only this round; give it again for more.")
 @click.option("--again-empty", is_flag=True, help="Ask again where the answer was empty.")
@@ -134,8 +144,8 @@ def run(
 ) -> None:
     """Ask the rounds' models for questions and answers about every image not asked about yet.
 
-    Ctrl-C waits for answers on their way. Exit status 1 when questions failed or a bound stopped
-    the run; run it again to go on.
+    Ctrl-C waits for answers in flight. Exit status 1 when questions failed or a bound stopped
+    the run; run it again to continue.
     """
     from dtvqa_plugin.annotate.project.project import Project
     from dtvqa_plugin.annotate.run import Bounds, estimate
@@ -183,7 +193,7 @@ def extract(folder: Path, as_json: bool) -> None:
 @annotate.command()
 @_FOLDER
 @click.option("--text-only", is_flag=True, help="Ask check.text_only without the images first.")
-@click.option("--max-usd", type=click.FloatRange(min=0), help="Most the text-only pass may cost.")
+@click.option("--max-usd", type=click.FloatRange(min=0), help="Maximum cost of the text-only pass.")
 @click.option("--no-ocr", is_flag=True, help="Do not recognise text of images not read before.")
 @_JSON
 def check(
@@ -248,13 +258,15 @@ def expand(folder: Path, as_json: bool) -> None:
 @click.option("--port", default=0, help="Port on this machine (default: any free one).")
 @click.option("--open/--no-open", "open_browser", default=True, help="Open a browser.")
 def review(folder: Path, reviewer: str | None, port: int, open_browser: bool) -> None:
-    """Decide on pairs in a local web page; every decision is saved at once. Ctrl-C ends it."""
+    """Review pairs in a local web page; every decision is saved at once. Ctrl-C ends it."""
     from dtvqa_plugin.annotate.project.project import Project
     from dtvqa_plugin.annotate.review import ReviewServer
 
     server = ReviewServer(Project.open(folder), reviewer=reviewer, port=port)
     click.echo(server.url)
-    click.echo("Only this machine can reach it, only with this address. Ctrl-C ends it.", err=True)
+    click.echo(
+        "Only this machine can open it, and only with this address. Ctrl-C ends it.", err=True
+    )
     if open_browser:
         click.launch(server.url)
     try:
@@ -267,8 +279,8 @@ def review(folder: Path, reviewer: str | None, port: int, open_browser: bool) ->
 
 @annotate.command()
 @_FOLDER
-@click.option("--to", type=click.Path(path_type=Path), help="Where to (default: DIR/export).")
-@click.option("--adjudicator", help="The reviewer whose decisions settle disputes.")
+@click.option("--to", type=click.Path(path_type=Path), help="Output folder (default: DIR/export).")
+@click.option("--adjudicator", help="The reviewer whose decision counts where reviewers disagree.")
 @_JSON
 def export(folder: Path, to: Path | None, adjudicator: str | None, as_json: bool) -> None:
     """Write accepted pairs as a benchmark: released format, images, statistics, data card."""
@@ -296,7 +308,7 @@ def export(folder: Path, to: Path | None, adjudicator: str | None, as_json: bool
 
 @annotate.command()
 @_FOLDER
-@click.option("--scan", is_flag=True, help="Look through the image folders first.")
+@click.option("--scan", is_flag=True, help="Scan the image folders first.")
 @_JSON
 def status(folder: Path, scan: bool, as_json: bool) -> None:
     """Show what every stage has done so far."""
@@ -375,7 +387,7 @@ def _print_estimate(found: Estimate, as_json: bool) -> None:
             f"  {found.unread_text} times an average length was assumed for text not read yet"
         )
     click.echo(
-        "rough: 4 letters a token, 28 x 28 pixels a token, 45 tokens a pair; nobody was asked"
+        "rough: 4 letters a token, 28 x 28 pixels a token, 45 tokens a pair; no request was sent"
     )
 
 

@@ -57,7 +57,7 @@ class Finding:
     "(10 to 60 seconds).",
 )
 def doctor(deep: bool) -> None:
-    """Say what is installed, whether the hosts see the plugin, and which data are there.
+    """Show what is installed, whether the hosts load the plugin, and which data are in the store.
 
     Exit status 0 when nothing is wrong, else 1.
     """
@@ -124,7 +124,7 @@ def _host(
             inside = False
         if inside:
             return Finding(label, f"{found} (supported: {wanted})", True)
-        return Finding(label, f"{found}, not seen working ({wanted})", False, cure)
+        return Finding(label, f"{found}, not tested ({wanted})", False, cure)
     return Finding(name, "not installed", None, cure)
 
 
@@ -176,7 +176,7 @@ def _tried_hook() -> Finding:
     if status != 0:
         return _broken("lmms-eval hook", "lmms-eval", output, LMMS_EXTRA)
     if "HOOK True" in output:
-        return Finding("lmms-eval hook", "active: the task index holds dtvqa", True)
+        return Finding("lmms-eval hook", "active: the task index contains dtvqa", True)
     cure = 'lmms-eval --include_path "$(dtvqa tasks-path)" ...'
     return Finding("lmms-eval hook", "not active: the task index lacks dtvqa", False, cure)
 
@@ -264,7 +264,7 @@ def _data() -> Iterator[Finding]:
 
 
 _FETCH = "dtvqa data fetch"
-_COPY = f"'{_FETCH}' loads from the hub; with a copy at hand: dtvqa data import FOLDER --split NAME"
+_COPY = f"'{_FETCH}' downloads them; for a local copy: dtvqa data import FOLDER --split NAME"
 
 
 def _row_finding(row: FileStatus) -> Finding:

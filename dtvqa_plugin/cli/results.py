@@ -76,21 +76,21 @@ def _sampling(command: Command) -> Command:
                 type=click.IntRange(100),
                 default=RESAMPLES,
                 show_default=True,
-                help="How often images are drawn again.",
+                help="Number of bootstrap resamples.",
             ),
             click.option(
                 "--seed",
                 type=click.IntRange(0),
                 default=SEED,
                 show_default=True,
-                help="Of the drawing: the same seed, the same intervals.",
+                help="Seed of the resampling; the same seed gives the same intervals.",
             ),
             click.option(
                 "--level",
                 type=Share(0, 1, True, True),
                 default=LEVEL,
                 show_default=True,
-                help="Share that intervals cover.",
+                help="Confidence level of the intervals.",
             ),
         )
     ):
@@ -108,7 +108,9 @@ def _sampling(command: Command) -> Command:
 )
 @click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
 @click.option("--published-file", type=_PATH, help="Add rows from a file of the same form.")
-@click.option("--blank", type=_PATH, help="A run over blank images: what needs no reading.")
+@click.option(
+    "--blank", type=_PATH, help="A run over blank images, to find questions that need no reading."
+)
 @click.option("--audits/--no-audits", default=True, help="Show the audits of each run.")
 @_sampling
 @_shared
@@ -146,7 +148,9 @@ def _say_unshown(rows: Sequence[PublishedRow], tables: Sequence[ResultTable]) ->
     shown = {table.split for table in tables}
     for row in rows:
         if row.split not in shown:
-            said = plain(f"{row.name}: published for the {row.split} split, which no run is over")
+            said = plain(
+                f"{row.name}: published for split {row.split}, but no run is over that split"
+            )
             click.echo(f"not shown: {said}", err=True)
 
 
@@ -200,7 +204,9 @@ def _leak_title(run: Run) -> str:
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=_PATH)
 @click.option("--common", is_flag=True, help="Compare on the questions that both runs have.")
-@click.option("--prompts", is_flag=True, help="With against without the paper's prompt, by model.")
+@click.option(
+    "--prompts", is_flag=True, help="Compare with and without the paper's prompt, by model."
+)
 @click.option(
     "--metric",
     type=click.Choice([*METRICS, "all"]),
@@ -234,7 +240,7 @@ def compare(
 ) -> None:
     """Compare two RUNS question by question, or with --prompts each model's two conditions.
 
-    RUNS are given as to 'dtvqa score'; one folder that holds two runs will do.
+    RUNS are given as to 'dtvqa score'; one folder that holds two runs is enough.
     """
     references = References(data)
     if prompts:
@@ -330,7 +336,7 @@ def power(
     tau: float,
     output: Path | None,
 ) -> None:
-    """Say how large a difference between two models the questions can show.
+    """Show how large a difference between two models the questions can detect.
 
     With two RUNS from their own differences; without, for assumed shares of questions that the
     models score differently.

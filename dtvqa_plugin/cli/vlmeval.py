@@ -13,7 +13,7 @@ PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def vlmeval(context: click.Context, arguments: tuple[str, ...]) -> None:
-    """Run VLMEvalKit with the DT-VQA datasets known to it.
+    """Run VLMEvalKit with the DT-VQA datasets registered.
 
     ARGUMENTS are those of VLMEvalKit's run.py: --data, --model, --config, --reuse and so on.
     --run-py PATH names the run.py of a checkout that is neither installed nor the current folder.
@@ -42,7 +42,7 @@ def vlmeval(context: click.Context, arguments: tuple[str, ...]) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def vlmutil(context: click.Context, arguments: tuple[str, ...]) -> None:
-    """Run VLMEvalKit's vlmutil with the DT-VQA datasets known to it.
+    """Run VLMEvalKit's vlmutil with the DT-VQA datasets registered.
 
     \b
     dtvqa vlmutil eval outputs/NAME/NAME_DTVQA.tsv
@@ -62,7 +62,7 @@ def vlmutil(context: click.Context, arguments: tuple[str, ...]) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def evalscope(context: click.Context, arguments: tuple[str, ...]) -> None:
-    """Run EvalScope with the DT-VQA datasets known to its VLMEvalKit backend.
+    """Run EvalScope with the DT-VQA datasets registered in its VLMEvalKit backend.
 
     \b
     dtvqa evalscope eval --eval-backend VLMEvalKit --eval-config config.yaml

@@ -59,7 +59,7 @@ def load_split(
         subset: One subset or several; ``None`` means all.
         sources: The only training files to read; ``None`` means all.
         home: The store (default: ``DTVQA_HOME``).
-        allow_partial: Whether to keep the questions whose image is there, with a warning
+        allow_partial: Whether to keep the questions whose image is in the store, with a warning
             ("146 of 300"), where others are missing (default: ``DTVQA_ALLOW_PARTIAL=1``).
         strict: Whether an unusable record is an error.
 

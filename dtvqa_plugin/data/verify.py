@@ -68,7 +68,7 @@ def verify_store(
         )
     _check_images(store, images, result, progress)
     if not result.files and not result.faults:
-        result.faults.append(f"{store.home}: no annotation file there")
+        result.faults.append(f"{store.home}: no annotation file in the store")
     return result
 
 
@@ -146,4 +146,4 @@ def _fault(store: Store, image: str, checks: Checks) -> str | None:
             same = (path.stat().st_size, file_crc32(path)) == checks[image]
     except DataError as error:
         return str(error)
-    return None if same else f"{path}: changed since it came (its size or CRC-32 differs)"
+    return None if same else f"{path}: changed since it was stored (its size or CRC-32 differs)"

@@ -20,7 +20,7 @@ def question_name(question_id: object = None, index: int | None = None) -> str:
 def check_tau(tau: float) -> None:
     """Raise ValueError unless `tau` is a usable ANLS threshold: 0 < tau <= 1."""
     if not 0.0 < tau <= 1.0:
-        raise ValueError(f"tau is the ANLS threshold and lies above 0 and up to 1; got {tau!r}")
+        raise ValueError(f"tau, the ANLS threshold, must be above 0 and at most 1; got {tau!r}")
 
 
 def prediction_text(prediction: object, name: str) -> str | None:

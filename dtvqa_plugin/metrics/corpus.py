@@ -286,7 +286,9 @@ def _divide_by_original_lengths(
 
 def _as_list(values: Iterable[object], argument: str) -> list[object]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise ValueError(f"{argument} must hold one entry a question, got {type(values).__name__}")
+        raise ValueError(
+            f"{argument} must hold one entry per question, got {type(values).__name__}"
+        )
     return list(values)
 
 

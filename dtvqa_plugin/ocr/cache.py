@@ -75,8 +75,8 @@ class BoxCache:
         except OSError as error:
             if not self._write_failed:
                 logger.warning(
-                    "OCR results are not kept: %s cannot be written (%s). "
-                    "Set DTVQA_HOME to a directory that can.",
+                    "OCR results are not cached: %s cannot be written (%s). "
+                    "Set DTVQA_HOME to a writable directory.",
                     self.directory,
                     error.strerror or error,
                 )
@@ -97,7 +97,7 @@ class BoxCache:
             return None
         except (OSError, ValueError, RecursionError) as error:
             logger.warning(
-                "OCR cache entry %s is unusable (%s): reading the image anew.", path, error
+                "OCR cache entry %s is unusable (%s): recognising the image again.", path, error
             )
             return None
 

@@ -155,7 +155,7 @@ def read_text(path: Path) -> RecognisedText | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        logger.warning("%s: recognised text that cannot be read (%s); it is ignored", path, error)
+        logger.warning("%s: recognised text cannot be read (%s) and is ignored", path, error)
         return None
 
 

@@ -122,10 +122,10 @@ def json_rows(path: Path, column: str, fault: Fault | None) -> Iterator[Predicti
     for place, value in iter_records(path, fault):
         number += 1
         if not isinstance(value, dict):
-            message = f"a {type(value).__name__} where a record is meant"
+            message = f"a {type(value).__name__} where a record is expected"
             if fault is None:
                 raise PredictionFileError(
-                    f"{path}, {place}: {message}. Give one record a question."
+                    f"{path}, {place}: {message}. Write one record per question."
                 )
             fault(place, message)
             continue

@@ -183,7 +183,7 @@ def _record_answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]
         if isinstance(value, dict):
             yield read(place, value)
         else:
-            fault(place, f"a {type(value).__name__} where a record is meant")
+            fault(place, f"a {type(value).__name__} where a record is expected")
 
 
 def _plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:

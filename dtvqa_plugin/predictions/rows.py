@@ -82,7 +82,7 @@ def as_key(value: object) -> str:
 def no_column(path: Path, column: str, columns: Iterable[object]) -> NoPredictionsError:
     found = ", ".join(sorted(map(str, columns))[:12]) or "none"
     return NoPredictionsError(
-        f"{path}: no column {column!r} (found: {found}). Give the file that the inference wrote."
+        f"{path}: no column {column!r} (found: {found}). Pass the file that the inference wrote."
     )
 
 

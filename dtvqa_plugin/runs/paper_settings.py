@@ -32,7 +32,7 @@ def _differences(context: Context, paper: PaperRun) -> Iterator[str]:
     yield from _length(context.settings, paper)
     yield from _search(context.settings, paper)
     if paper.image:
-        yield f"the paper's runner had the picture {paper.image}, here it was {context.image}"
+        yield f"the paper's runner: picture {paper.image}; this run: {context.image}"
 
 
 def _prompt(context: Context, paper: PaperRun) -> Iterator[str]:

@@ -66,7 +66,7 @@ def read_file(path: Path, kind: Kind, references: References, tau: float) -> lis
     for raw in answers(path, kind, fault):
         total += 1
         if raw.question_id is None:
-            fault(raw.place, "names no question (question_id, or dataset_name and id)")
+            fault(raw.place, "has no question (question_id, or dataset_name and id)")
             continue
         found = references.find(raw.question_id)
         if found is None:

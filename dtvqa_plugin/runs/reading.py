@@ -72,7 +72,7 @@ def read_run(
     runs = read_runs(path, references, tau=tau, name=name)
     if len(runs) > 1:
         listing = "\n".join(f"  {run.name} [{run.condition}]: {run.paths[0]}" for run in runs)
-        raise RunError(f"{path} holds {len(runs)} runs; name one of their files:\n{listing}")
+        raise RunError(f"{path} holds {len(runs)} runs; pass one of their files:\n{listing}")
     return runs[0]
 
 

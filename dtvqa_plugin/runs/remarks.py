@@ -28,7 +28,7 @@ def _remarks(run: Run) -> Iterator[str]:
             f"partial: {len(run.answers)} of {total} questions "
             f"({', '.join(f'{part} lacks {count}' for part, count in lacking.items())}: "
             f"{_some([record.question_id for record in run.missing])}); "
-            "means are over the questions that are there"
+            "means are over the questions in the run"
         )
     if faults.doubled:
         yield (
@@ -69,7 +69,7 @@ def _repeat_remarks(run: Run) -> Iterator[str]:
         if asked > 1:
             yield (
                 f"the host was asked for {asked} responses to each question; "
-                "the files hold one, and it alone is scored"
+                "the files hold one, and only that one is scored"
             )
         return
     means = run.repeat_values.mean(axis=1) * 100
@@ -79,7 +79,7 @@ def _repeat_remarks(run: Run) -> Iterator[str]:
         for name, column in zip(METRICS, means.T, strict=True)
     )
     yield (
-        f"{count} responses to each question, each scored by itself; over all questions: "
+        f"{count} responses to each question, each scored separately; over all questions: "
         f"{figures}. The table shows the mean over repeats, its interval is over images; "
         "audits and single outputs are of the first repeat"
     )

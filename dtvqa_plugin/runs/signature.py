@@ -102,7 +102,7 @@ def parse_signature(line: str) -> Signature:
     for part in parts:
         key, colon, value = part.partition(":")
         if not colon or key in values:
-            raise ValueError(f"signature field {part[:60]!r} is not KEY:VALUE, or stands twice")
+            raise ValueError(f"signature field {part[:60]!r} is not KEY:VALUE, or occurs twice")
         values[key] = value
     try:
         return _from_fields(first, values)

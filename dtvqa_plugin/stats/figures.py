@@ -72,7 +72,8 @@ def draw(statistics: Mapping[str, Any], folder: Path, formats: Sequence[str]) ->
         if words.undrawable:
             done.remarks.append(
                 f"{counted(len(words.undrawable), 'word')} of the {KINDS[kind]} left out of the "
-                "figures: no font here has every character needed (for Chinese, install Noto Sans "
+                "figures: no installed font has all their characters (for Chinese, install Noto "
+                "Sans "
                 "CJK); stats.json has all words"
             )
     settings = {**_style(), "font.family": _families(done.words.values())}

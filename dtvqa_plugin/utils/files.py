@@ -198,15 +198,15 @@ _CURES = {
     errno.EACCES: "no permission; change its owner or mode",
     errno.EPERM: "no permission; change its owner or mode",
     errno.EROFS: "the file system is read-only",
-    errno.ENOTDIR: "a file stands where a folder is expected; move it away",
-    errno.EEXIST: "a file stands where a folder is expected; move it away",
-    errno.EISDIR: "a folder stands where a file is expected; move it away",
+    errno.ENOTDIR: "a file has the name of a needed folder; move it away",
+    errno.EEXIST: "a file has the name of a needed folder; move it away",
+    errno.EISDIR: "a folder has the name of a needed file; move it away",
     errno.ENOENT: "no such file or folder",
     errno.ENAMETOOLONG: "the name is too long for this file system",
 }
 _FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up"}
-_KEPT = "; what is complete stays, free some space and run this again"
-_NOT_KEPT = "; nothing was kept, free some space there or write to another disk"
+_KEPT = "; complete files are kept; free some space and run the command again"
+_NOT_KEPT = "; nothing was kept; free some space or write to another disk"
 
 
 @contextmanager

@@ -53,9 +53,9 @@ class JsonList:
             yield self._item()
             while self._take(","):
                 yield self._item()
-            self._expect("]", "no comma or closing bracket after the item before")
+            self._expect("]", "no comma or closing bracket after the previous item")
         if self._next():
-            raise BrokenListError("something stands after the closing bracket")
+            raise BrokenListError("there is text after the closing bracket")
 
     def _feed(self, content: bytes) -> None:
         try:

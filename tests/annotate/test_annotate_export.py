@@ -92,7 +92,7 @@ def test_export_replaces_an_export_and_nothing_else(
     assert not (folder / "left.txt").exists()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("keep me")
-    with pytest.raises(AnnotateError, match="holds something else"):
+    with pytest.raises(AnnotateError, match="holds other files than an export"):
         export(project, tmp_path / "mine")
     assert (tmp_path / "mine" / "letter.txt").read_text() == "keep me"
 
@@ -122,7 +122,7 @@ def test_disputed_pairs_and_missing_images_are_left_out_and_told(
 
 
 def test_nothing_accepted_is_one_error(make: MakeProject, tmp_path: Path) -> None:
-    with pytest.raises(AnnotateError, match="nothing is accepted yet"):
+    with pytest.raises(AnnotateError, match="no pair is accepted yet"):
         export(make(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

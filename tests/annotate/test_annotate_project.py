@@ -84,7 +84,7 @@ def test_init_refuses(tmp_path: Path, images: Path, change: dict[str, Any], said
 def test_init_touches_no_project_that_is_there(make: MakeProject, images: Path) -> None:
     project = make()
     before = (project.root / "config.yaml").read_bytes()
-    with pytest.raises(AnnotateError, match="a project is here already"):
+    with pytest.raises(AnnotateError, match="the folder already holds a project"):
         make_project(project.root, Wish("Other", images, "table"))
     assert (project.root / "config.yaml").read_bytes() == before
 
@@ -437,7 +437,7 @@ def test_second_run_at_the_same_time_is_one_error(make: MakeProject) -> None:
             check=False,
         )
     assert done.returncode == 1
-    assert "another 'dtvqa annotate run' is at work here" in done.stderr
+    assert "another 'dtvqa annotate run' is running here" in done.stderr
     assert "Traceback" not in done.stderr
 
 

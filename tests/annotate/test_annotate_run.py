@@ -181,7 +181,7 @@ def test_fault_that_cannot_pass_ends_the_run(make: MakeProject, fault: Fault, sa
         project = make(server.url, concurrency=1)
         with pytest.raises(AnnotateError, match=said):
             run(project, Bounds())
-    assert len(raw(project)) == 1, "what was answered is kept"
+    assert len(raw(project)) == 1, "answers so far are kept"
     assert server.count == 2
 
 

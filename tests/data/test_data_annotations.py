@@ -296,7 +296,7 @@ class TestFilesThatAreNotWhatTheyClaim:
     def test_a_missing_file_and_a_folder_in_its_place(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="no such annotation file"):
             read_test(tmp_path / "x.json")
-        with pytest.raises(DataError, match="a folder stands where"):
+        with pytest.raises(DataError, match="this is a folder, not an annotation file"):
             read_test(tmp_path)
 
     def test_a_byte_order_mark_does_no_harm(self, tmp_path: Path) -> None:

@@ -100,9 +100,13 @@ def wrong_crc(path: Path) -> None:
 
 
 DIRECTORY = [
-    ("parent", members((GOOD, png()), ("image/../../../evil.png", png())), "climbs out"),
-    ("parent, Windows", members((GOOD, png()), ("image\\..\\..\\evil.png", png())), "climbs out"),
-    ("parent before a match", members(("../DTScene/test/0.png", png())), "climbs out"),
+    ("parent", members((GOOD, png()), ("image/../../../evil.png", png())), "leaves its folder"),
+    (
+        "parent, Windows",
+        members((GOOD, png()), ("image\\..\\..\\evil.png", png())),
+        "leaves its folder",
+    ),
+    ("parent before a match", members(("../DTScene/test/0.png", png())), "leaves its folder"),
     ("absolute", members((GOOD, png()), ("/etc/DTScene/test/1.png", png())), "absolute"),
     ("drive letter", members((GOOD, png()), ("C:/DTScene/test/1.png", png())), "drive letter"),
     (
@@ -138,7 +142,7 @@ DIRECTORY = [
         lambda path: path.write_bytes(b"version https://git-lfs.github.com/spec/v1\n"),
         "git lfs pull",
     ),
-    ("folder", Path.mkdir, "a folder stands where"),
+    ("folder", Path.mkdir, "this is a folder, not the archive"),
 ]
 
 MEMBERS = [

@@ -268,11 +268,11 @@ class TestBadInput:
         ("make", "words"),
         [
             (lambda root: None, "no such folder or archive"),
-            (lambda root: root.write_text("[]"), "a file stands where a folder"),
+            (lambda root: root.write_text("[]"), "this is not a release"),
             (lambda root: root.mkdir(), "no annotation file"),
             (
                 lambda root: (root / "test/DTScene.json").mkdir(parents=True),
-                "a folder stands where",
+                "a folder",
             ),
             (lambda root: write_json(root / "test/DTScene.json", {}), "expected a list"),
         ],

@@ -62,13 +62,13 @@ def file_at(path: Path) -> None:
 @pytest.mark.parametrize(
     ("block", "words"),
     [
-        (file_at, "a file stands where the store's folder is expected"),
-        (lambda home: file_at(home / "image"), "a file stands where a folder"),
-        (lambda home: file_at(home / "test"), "a file stands where a folder"),
-        (lambda home: (home / "image/DTScene/test/0.png").mkdir(parents=True), "a folder stands"),
-        (lambda home: (home / "test/DTScene.json").mkdir(parents=True), "a folder stands where"),
-        (lambda home: (home / "manifest.json").mkdir(parents=True), "a folder stands where a file"),
-        (lambda home: (home / ".lock").mkdir(parents=True), "a folder stands where a file"),
+        (file_at, "this is a file, not a folder for the store"),
+        (lambda home: file_at(home / "image"), "a file has the name of a needed folder"),
+        (lambda home: file_at(home / "test"), "a file has the name of a needed folder"),
+        (lambda home: (home / "image/DTScene/test/0.png").mkdir(parents=True), "a folder"),
+        (lambda home: (home / "test/DTScene.json").mkdir(parents=True), "a folder"),
+        (lambda home: (home / "manifest.json").mkdir(parents=True), "a folder has"),
+        (lambda home: (home / ".lock").mkdir(parents=True), "a folder has"),
     ],
     ids=["home", "image", "test", "an image", "an annotation file", "manifest", "lock"],
 )

@@ -55,7 +55,7 @@ def test_importing_it_is_one_error_and_no_store(tmp_path: Path, name: str, put: 
 def test_in_a_store_it_is_one_error(tmp_path: Path, put: Put) -> None:
     home = make_test_release(tmp_path / "home")
     replace(home / "test/DTScene.json", put)
-    with pytest.raises(DataError, match=r"DTScene\.json: a pipe or a device stands where"):
+    with pytest.raises(DataError, match=r"DTScene\.json: this is a pipe or a device, not"):
         read_split("test", home=home)
     store = Store(home)
     replace(store.manifest_path, put)

@@ -192,7 +192,7 @@ class TestByItself:
         hub.fault = lambda seen: Fault(status=404)
         done = python(hub, dtvqa_home, LOAD, DTVQA_ALLOW_PARTIAL="1")
         assert done.stdout.strip() == "8", done.stderr
-        assert "going on with what is there" in done.stderr
+        assert "continuing with the data in the store" in done.stderr
         assert "8 of 12 questions" in done.stderr
 
     def test_records_alone_bring_no_images(self, hub: LoopbackHub, dtvqa_home: Path) -> None:

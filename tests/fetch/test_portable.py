@@ -179,7 +179,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.
 
 
 HOSTILE = {
-    "climbs out": (member("image/../../x.png"), "climbs out"),
+    "climbs out": (member("image/../../x.png"), "leaves its folder"),
     "absolute": (member("/etc/passwd"), "is absolute"),
     "symbolic link": (member("image/DTScene/test/0.png", tarfile.SYMTYPE, "/etc"), "a link"),
     "hard link": (member("image/DTScene/test/z.png", tarfile.LNKTYPE, "manifest.json"), "a link"),

@@ -46,7 +46,7 @@ def test_a_good_store(home: Path) -> None:
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "one bit in the pixels": (lambda h: flip(h / IMAGE, -40), "2.png: changed since it came"),
+    "one bit in the pixels": (lambda h: flip(h / IMAGE, -40), "2.png: changed since it was stored"),
     "cut off": (lambda h: (h / IMAGE).write_bytes((h / IMAGE).read_bytes()[:-9]), "2.png: changed"),
     "gone": (lambda h: (h / IMAGE).unlink(), "1 images missing (first: DTScene/test/2.png)"),
     "annotations edited": (
@@ -57,7 +57,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda h: (h / "test/DTScene.json").write_text("[{"),
         "not valid JSON",
     ),
-    "annotations gone": (lambda h: (h / "test/DTScene.json").unlink(), "no annotation file there"),
+    "annotations gone": (
+        lambda h: (h / "test/DTScene.json").unlink(),
+        "no annotation file in the store",
+    ),
 }
 
 
@@ -92,7 +95,7 @@ def test_the_command(home: Path) -> None:
     flip(home / IMAGE, -40)
     done = dtvqa(NOWHERE, home, "data", "verify", HF_HUB_OFFLINE="1")
     assert done.returncode == 1
-    assert "2.png: changed since it came" in done.stdout
+    assert "2.png: changed since it was stored" in done.stdout
     assert "dtvqa data fetch" in done.stdout
 
 

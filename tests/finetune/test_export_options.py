@@ -159,7 +159,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"format": "llava", "embed": True}, "llava holds paths of images only"),
     ({"embed": True, "image_root": "x"}, "embedded images have no paths"),
     ({"format": "monkey", "shard_size": 5}, "--shard-size 5 does not fit monkey"),
-    ({"shard_size": 0}, "no number of samples"),
+    ({"shard_size": 0}, "is not a number of samples"),
     ({"turns": "some"}, "turns are all or one"),
     ({"check": "none"}, "checks full or names"),
     ({"prompt": "polite"}, "unknown prompt 'polite'"),
@@ -196,7 +196,7 @@ def test_only_an_earlier_export_is_replaced_and_only_when_asked(
     assert sorted(tree(out)) == ["manifest.json", "train.json"]
     foreign = tmp_path / "photos"
     save(Image.new("RGB", (8, 8)), foreign / "holiday.png")
-    with pytest.raises(DTVQAError, match="something other than an export"):
+    with pytest.raises(DTVQAError, match="holds other files than an export"):
         export(foreign, ExportOptions(format="monkey"), force=True)
     assert list(tree(foreign)) == ["holiday.png"]
 

@@ -98,8 +98,10 @@ def test_iterables_and_prepared_predictions_are_taken() -> None:
         pytest.param(([], []), "no questions", id="no questions"),
         pytest.param((["a"], [["a"], ["b"]]), "1 predictions but 2 answers", id="answers"),
         pytest.param((["a"], [["a"]], ["x", "y"]), "1 predictions but 2 subsets", id="subsets"),
-        pytest.param(("a", [["a"]]), "predictions must hold one entry a question", id="bare text"),
-        pytest.param((["a"], "a"), "answers must hold one entry a question", id="bare answers"),
+        pytest.param(
+            ("a", [["a"]]), "predictions must hold one entry per question", id="bare text"
+        ),
+        pytest.param((["a"], "a"), "answers must hold one entry per question", id="bare answers"),
         pytest.param(({"q": "a"}, [["a"]]), "predictions must hold one entry", id="mapping"),
         pytest.param((3, [["a"]]), "predictions must hold one entry", id="number"),
     ],

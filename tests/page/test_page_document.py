@@ -198,7 +198,7 @@ def test_runs_over_two_splits_are_refused(tmp_path: Path) -> None:
     chosen = list(references.split("test").values())
     over_test = read_run(write_run(tmp_path / "test.jsonl", skilled, chosen), references)
     (over_sample,) = sample_runs(tmp_path, "skilled")
-    with pytest.raises(RunError, match="over test and mini; write a page for each"):
+    with pytest.raises(RunError, match="over test and mini; write one page per split"):
         check_runs([over_test, over_sample])
 
 

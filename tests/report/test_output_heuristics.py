@@ -142,4 +142,4 @@ def test_thoughts_that_stay_are_warned_of(tmp_path: Path) -> None:
         )
     )
     (table,) = result_tables([run], resamples=100)
-    assert any("64 outputs may hold thoughts that were not removed" in n for n in table.notes())
+    assert any("64 outputs may hold reasoning that was not removed" in n for n in table.notes())

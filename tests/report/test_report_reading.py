@@ -111,9 +111,9 @@ FIRST = SAMPLE[0].question_id
         ([{"question_id": FIRST, "prediction": None}], "1 question failed (no output)"),
         ([{"question_id": "MiniScene/999", "prediction": ""}], "1 answer to questions that"),
         ([{"question_id": "TextVQA/1", "prediction": ""}], "TextVQA/1"),
-        ([{"prediction": "whose?"}], "line 65: names no question"),
+        ([{"prediction": "whose?"}], "line 65: has no question"),
         (['{"question_id": "MiniSc'], "line 65: not valid JSON"),
-        (["[1]\n"], "line 65: a list where a record is meant"),
+        (["[1]\n"], "line 65: a list where a record is expected"),
     ],
     ids=["doubled", "failed", "unknown", "other-id", "nameless", "cut-line", "no-record"],
 )
@@ -205,7 +205,7 @@ def as_other_benchmark(path: Path) -> Path:
         (
             "nameless.jsonl",
             lambda path: write_lines(path, [{"doc_id": 0, "filtered_resps": "x"}]),
-            "names no question",
+            "has no question",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) and "." in value else "",

@@ -63,7 +63,7 @@ def test_any_names_come_back(model: str, host: str, prompt: str, tau: float, fai
         (LINE.replace("|n:446", "|n:447"), "add up"),
         (LINE.replace("failed:2", "failed:two"), "not a count"),
         (LINE.replace("stripped", "maybe"), "stripped or kept"),
-        (LINE + "|failed:2", "stands twice"),
+        (LINE + "|failed:2", "occurs twice"),
         (LINE.replace("|split:test", "|split"), "KEY:VALUE"),
         (LINE.replace("tau:0.5", "tau:half"), "field tau is 'half'"),
     ],

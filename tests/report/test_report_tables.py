@@ -170,14 +170,14 @@ def test_exactly_the_two_known_figures_are_published() -> None:
         ),
         (
             '{"rows": [{"name": "x", "source": "s", "figures": {"overall": {"bleu": 5}}}]}',
-            "'bleu' is none of anls, acc, accanls",
+            "'bleu' is not one of anls, acc, accanls",
         ),
         (
             '{"rows": [{"name": "x", "source": "s", "figures": {"overall": {"acc": 101}}}]}',
             "from 0 to 100, got 101",
         ),
         ("[" * 100_000, "not valid JSON"),
-        ('{"rows": [{"name": "x", "source": "s", "split": "exam"}]}', "'exam', none of test"),
+        ('{"rows": [{"name": "x", "source": "s", "split": "exam"}]}', "'exam', not one of test"),
         (
             '{"rows": [{"name": "x", "source": "s", "figures": {"DTTabs": {"acc": 1}}}]}',
             "'DTTabs' is no part of split test: overall, DT",

@@ -89,7 +89,7 @@ class Diagnosis:
             )
         if self.engine is not None:
             lines.append(
-                f"Text recognised by {self.engine}; it has faults of its own, so 'computed' and "
+                f"Text recognised by {self.engine}; it has errors, so 'computed' and "
                 "'invented' are upper bounds."
             )
         return lines
@@ -119,7 +119,7 @@ def diagnose(
     """
     splits = list(dict.fromkeys(run.split for run in runs))
     if len(splits) != 1:
-        raise RunError(f"runs over different splits: {', '.join(splits)}; diagnose them apart")
+        raise RunError(f"runs over different splits: {', '.join(splits)}; diagnose them separately")
     records = list({record.question_id: record for run in runs for record in run.records}.values())
     pages = {image: Page(text) for image, text in texts.items()}
     known = features(records, pages)

@@ -25,15 +25,16 @@ OUTCOMES: Mapping[str, str] = {
     "cut": "the output ends inside its reasoning",
     "empty": "the model said nothing",
     "right": "the output is a reference answer, case aside",
-    "hedged": "the output holds a reference answer and takes it back, or offers another beside it",
-    "inside": "a reference answer stands as whole words inside a longer output",
+    "hedged": "the output contains a reference answer but denies it, or offers another answer "
+    "as well",
+    "inside": "a reference answer occurs as whole words in a longer output",
     "form": "right but for width, blanks, punctuation, units or number marks",
     "refused": "the model says that it cannot answer",
     "near": "a few characters off a reference answer: misread",
     "computed": "no reference answer is on the image: counted, computed, translated or inferred",
     "other": "the output is other text of the image: read, but the wrong place",
     "invented": "the output is not on the image",
-    "unplaced": "wrong; the image's recognised text is not at hand to say more",
+    "unplaced": "wrong, and the image has no recognised text",
 }
 """Outcomes by name, in the order in which they are tested, with their meaning."""
 

@@ -83,7 +83,7 @@ def api_key(endpoint: Endpoint) -> str:
         return "none"
     raise AnnotateError(
         f"no key for {endpoint.base_url or 'the OpenAI API'}: set the environment variable "
-        f"{endpoint.key_env} (it is read, and written nowhere)"
+        f"{endpoint.key_env} (it is never written to a file)"
     )
 
 
@@ -232,7 +232,7 @@ class Asker:
         if status == 404:
             return AskError(
                 "fatal",
-                f"{where} knows no model {self.endpoint.model!r}, or is no OpenAI-compatible "
+                f"{where} has no model {self.endpoint.model!r}, or is not an OpenAI-compatible "
                 f"endpoint (status 404: {shown})",
             )
         if status == 402 or "insufficient_quota" in shown:

@@ -132,7 +132,7 @@ def read_reply(chunks: Iterable[bytes], deadline: float, timeout: float) -> byte
         if size > MAX_REPLY_BYTES:
             raise AskError("retry", f"a reply of over {MAX_REPLY_BYTES} bytes", perhaps_paid=1)
         if time.monotonic() > deadline:
-            raise AskError("retry", f"no whole answer within {timeout:g} s", perhaps_paid=1)
+            raise AskError("retry", f"no complete answer within {timeout:g} s", perhaps_paid=1)
     return b"".join(parts)
 
 

@@ -22,7 +22,7 @@ def gentle_stop(stop: threading.Event, stopped: Callable[[str], None]) -> Iterat
     def handle(number: int, frame: Any) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
-        stopped("interrupted; answers on their way were waited for")
+        stopped("interrupted; answers in flight were saved")
         stop.set()
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}

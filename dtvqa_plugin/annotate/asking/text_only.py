@@ -154,7 +154,7 @@ def _keep(
     except AskError as error:
         report.failed += 1
         if error.severity == "fatal" or failures + 1 >= STOP_AFTER:
-            raise AnnotateError(f"{error}; what was answered is kept") from None
+            raise AnnotateError(f"{error}; answers so far are kept") from None
         logger.warning("question of pair %s: %s", pair["pair"], error)
         return failures + 1
     tokens_in = answer.input_tokens or text_tokens(INSTRUCTION + str(pair["question"]))

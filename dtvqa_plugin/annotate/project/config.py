@@ -169,7 +169,7 @@ class Config(Strict):
             if unknown:
                 raise ValueError(
                     f"round {turn.name!r} names style {sorted(unknown)[0]!r}, "
-                    f"which no source has (there are {', '.join(sorted(styles))})"
+                    f"which no source has (known: {', '.join(sorted(styles))})"
                 )
         return self
 
@@ -236,7 +236,7 @@ def read_yaml(path: Path) -> Any:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise AnnotateError(
-            f"{path}: not there; 'dtvqa annotate init' makes a project folder"
+            f"{path}: missing; 'dtvqa annotate init' creates a project folder"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise AnnotateError(f"{path}: cannot be read: {error}") from None

@@ -56,9 +56,9 @@ class Counts:
         if self.unreadable:
             yield f"  {self.unreadable} unreadable, left out (images.jsonl says why)"
         if self.same_content:
-            yield f"  {self.same_content} with the content of another, asked about once"
+            yield f"  {self.same_content} with the content of another, sent once"
         if self.other_files:
-            yield f"  {self.other_files} files that are no images"
+            yield f"  {self.other_files} other files"
 
 
 class Inventory:

@@ -41,7 +41,7 @@ class Damage:
         lines = "line is" if self.count == 1 else "lines are"
         return (
             f"{self.path.name}: {self.count} {lines} no record (the first: line {self.first}, "
-            f"{self.reason}); left as it stands and passed over"
+            f"{self.reason}); left unchanged and skipped"
         )
 
 
@@ -102,7 +102,9 @@ class Journal:
             handle.seek(offset)
             record = self._parse(handle.readline(), 0, None)
         if record is None:
-            raise AnnotateError(f"{self.path}: changed by hand while it was in use; start again")
+            raise AnnotateError(
+                f"{self.path}: changed by another program while in use; start again"
+            )
         return record
 
     def exists(self) -> bool:
@@ -136,7 +138,7 @@ class Journal:
                 yield handle
         except OSError as error:
             raise AnnotateError(
-                f"{self.path}: cannot be written: {error.strerror}; what was written before is safe"
+                f"{self.path}: cannot be written: {error.strerror}; earlier records are kept"
             ) from error
 
 

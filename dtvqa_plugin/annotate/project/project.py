@@ -125,7 +125,7 @@ class Project:
             lock.acquire(timeout=0.5)
         except Timeout:
             raise AnnotateError(
-                f"{self.root}: another 'dtvqa annotate {what}' is at work here; let it finish"
+                f"{self.root}: another 'dtvqa annotate {what}' is running here; wait until it ends"
             ) from None
         try:
             yield

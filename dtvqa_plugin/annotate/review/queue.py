@@ -80,7 +80,7 @@ class Queue:
             raise AnnotateError(f"no pair {pair[:20]!a} here; reload the page")
         entry = self.project.pairs.at(item.offset)
         if entry["pair"] != pair:
-            raise AnnotateError("pairs were extracted anew; end this review and start it again")
+            raise AnnotateError("the pairs were extracted again; end this review and restart it")
         return entry
 
     def styles(self) -> list[str]:

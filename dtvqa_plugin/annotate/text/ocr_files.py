@@ -58,7 +58,7 @@ def _hiertext(path: Path) -> Iterator[ImageText]:
     whole = _parsed(path.read_bytes(), path, "line 1")
     annotations = whole.get("annotations") if isinstance(whole, dict) else None
     if not isinstance(annotations, list):
-        raise AnnotateError(f"{path}: no HierText file: expected an object with 'annotations'")
+        raise AnnotateError(f"{path}: not a HierText file: expected an object with 'annotations'")
     for number, item in enumerate(annotations, start=1):
         place = f"annotation {number}"
         boxes = []
@@ -96,7 +96,7 @@ def _plain(path: Path) -> Iterator[ImageText]:
     if isinstance(whole, dict) and "image" in whole and "lines" in whole:
         whole = {whole["image"]: whole["lines"]}
     if not isinstance(whole, dict):
-        raise AnnotateError(f"{path}: expected an object of image names, found another thing")
+        raise AnnotateError(f"{path}: expected an object of image names, found another type")
     for name, lines in whole.items():
         if not isinstance(lines, list):
             raise AnnotateError(f"{path}: {name!a}: expected a list of lines")
@@ -197,7 +197,7 @@ def _box(text: str, polygon: Any, path: Path, place: str) -> list[TextBox]:
     except (TypeError, ValueError, IndexError):
         shown = ascii(polygon)[:60]
         raise AnnotateError(
-            f"{path}: {place}: {text[:30]!a}: {shown} is no polygon of x, y points"
+            f"{path}: {place}: {text[:30]!a}: {shown} is not a polygon of x, y points"
         ) from None
 
 

@@ -19,7 +19,7 @@ __all__ = ["data"]
 
 @click.group()
 def data() -> None:
-    """Get the released data and see what is there (the store: DTVQA_HOME)."""
+    """Download and inspect the released data (the store: DTVQA_HOME)."""
 
 
 for command in (export, fetch, import_data, leakage, path, recognise, status, to_parquet, verify):

@@ -27,7 +27,7 @@ def export(
 ) -> None:
     """Write chosen splits of the store to one plain tar, for a machine without a network.
 
-    'dtvqa data import ARCHIVE' takes it there.
+    'dtvqa data import ARCHIVE' reads it there.
     """
     with progress_bar() as progress:
         report = export_archive(

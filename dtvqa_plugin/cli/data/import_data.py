@@ -46,7 +46,7 @@ def import_data(
 
     PATH is a folder in the published layout (test/, train/, image/ or image.zip), such a zip
     with the annotations beside it or in the store already, or an archive that 'dtvqa data export'
-    wrote (taken whole unless --split is given), or a set of your own that 'dtvqa annotate export'
+    wrote (taken whole unless --split is given), or a custom set that 'dtvqa annotate export'
     wrote. Safe to interrupt and to repeat.
     """
     given = context.get_parameter_source("splits") is not ParameterSource.DEFAULT

@@ -134,7 +134,7 @@ def _lines(found: Recognition, missing: int) -> Iterator[str]:
     if found.without_text:
         yield f"not in the OCR file: {counted(found.without_text, 'image')}"
     if missing:
-        yield f"not in the store: {counted(missing, 'image')} ('dtvqa data fetch' brings them)"
+        yield f"not in the store: {counted(missing, 'image')} ('dtvqa data fetch' downloads them)"
     if found.unreadable:
         yield f"cannot be decoded: {counted(len(found.unreadable), 'image')}"
         yield from (f"  {text}" for text in found.unreadable[:_SHOWN])

@@ -21,7 +21,7 @@ from dtvqa_plugin.utils.progress import progress_bar
     type=click.IntRange(min=1),
     default=SHARD_BYTES // 1_000_000,
     show_default=True,
-    help="Most megabytes of images in one file (about).",
+    help="Maximum megabytes of images per file (approximate).",
 )
 @options.as_json
 def to_parquet(
@@ -34,7 +34,7 @@ def to_parquet(
 ) -> None:
     """Write chosen splits as Parquet with a dataset card, images inside.
 
-    datasets.load_dataset("FOLDER", "DTScene") reads it; so it may be pushed to a private hub
+    datasets.load_dataset("FOLDER", "DTScene") reads it; so it can be pushed to a private hub
     repository of yours. FOLDER must be new or empty.
     """
     with progress_bar("questions", unit="") as progress:

@@ -22,14 +22,14 @@ _SHOWN_FAULTS = 20
     "splits",
     multiple=True,
     type=click.Choice(RELEASED_SPLITS),
-    help="Split to check; give it again for more. Default: all that are there.",
+    help="Split to check; give it again for more. Default: all splits in the store.",
 )
 @options.as_json
 def verify(splits: tuple[str, ...], as_json: bool) -> None:
     """Re-check the store: annotation files by SHA-256, images by size and CRC-32.
 
     Uses no network. Images without a recorded checksum (an unpacked release) are decoded instead.
-    Exit status 0 when all is well, else 1.
+    Exit status 0 when all files are good, else 1.
     """
     with progress_bar() as progress:
         result = verify_store(splits or None, progress=progress)
@@ -54,4 +54,4 @@ def _lines(result: Verification) -> Iterator[str]:
     if len(result.faults) > _SHOWN_FAULTS:
         yield f"and {len(result.faults) - _SHOWN_FAULTS} more faults (--json lists them)"
     if result.faults:
-        yield "'dtvqa data fetch' (or 'dtvqa data import') brings again what is damaged or missing"
+        yield "'dtvqa data fetch' (or 'dtvqa data import') replaces damaged and missing files"

@@ -123,4 +123,4 @@ def _subfolders(folder: Path) -> list[Path]:
 
 
 def _cannot_list(folder: Path, error: OSError) -> None:
-    logger.warning("%s: cannot be listed (%s); images in it are not seen", folder, error.strerror)
+    logger.warning("%s: cannot be listed (%s); its images are skipped", folder, error.strerror)

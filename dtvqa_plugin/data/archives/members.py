@@ -74,6 +74,6 @@ def ambiguous(label: str, image: str, first: str, second: str) -> str:
 
 def too_big(name: str, size: int) -> str:
     return (
-        f"{name} is {size} bytes by its own account, over the limit of "
+        f"{name} claims {size} bytes, over the limit of "
         f"{MAX_IMAGE_BYTES // (1024 * 1024)} MiB for an image; refused as a decompression bomb"
     )

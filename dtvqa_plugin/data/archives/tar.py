@@ -94,7 +94,7 @@ class TarSource:
         if info.size > limit:
             raise DataError(f"{refused} has {info.size} bytes, over the limit of {limit}")
         if name in self._members:
-            raise DataError(f"{refused} stands in it twice")
+            raise DataError(f"{refused} occurs in it twice")
         self._members[name] = info
 
     def annotations(self) -> Iterator[tuple[AnnotationFile, bytes]]:
@@ -134,7 +134,7 @@ class TarSource:
             if info is None:
                 continue
             if image not in checks:
-                raise DataError(f"{self.path}: the image {image} has no checksum in it")
+                raise DataError(f"{self.path}: the image {image} has no checksum in the archive")
             size, crc32 = checks[image]
             if size != info.size:
                 raise DataError(f"{self.path}: the image {image} is not as long as recorded")

@@ -77,7 +77,8 @@ class ZipSource:
             self._zip.close()
             raise DataError(
                 f"{self._label}: over 4 GiB and written without ZIP64, so its directory does not "
-                "say where the members are; getting it again does not help. Make it again with a "
+                "say where the members are; downloading it again does not help. Create it again "
+                "with a "
                 "tool that writes ZIP64 (Info-ZIP's zip 3.0, 7-Zip), or unpack it where it was "
                 "made and import the folder"
             )

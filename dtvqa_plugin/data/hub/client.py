@@ -163,15 +163,15 @@ class Hub:
         hopeless = fault.unreachable and not self.reached
         if tries >= (min(2, patience.retries) if hopeless else patience.retries):
             raise FetchError(
-                f"{where}: {fault} (after {tries + 1} tries). What is complete stays in the "
-                "store; run it again later, check the network, the proxy and HF_ENDPOINT, or "
+                f"{where}: {fault} (after {tries + 1} tries). Complete files stay in the "
+                "store. Run it again later; check the network, the proxy and HF_ENDPOINT, or "
                 "'dtvqa data import FOLDER' a copy of the release"
             )
         asked = fault.wait
         if asked is not None and asked > _LONGEST_WAIT:
             raise FetchError(
                 f"{where}: {fault}; the server asks to wait {asked:.0f} s. "
-                "What is complete stays in the store; run it again then"
+                "Complete files stay in the store. Run the command again then"
             )
         if asked is None:
             seconds = min(patience.longest, patience.first * 2**tries) * random.uniform(0.8, 1.2)
@@ -232,7 +232,9 @@ class HubFile:
             raise FetchError(web_page(self.label, self._location))
         digest = _digest(content, self.tag)
         if digest is not None and digest != self.tag:
-            raise FetchError(f"{self.label}: damaged on the way (its digest differs); run it again")
+            raise FetchError(
+                f"{self.label}: damaged in transfer (its digest differs); run the command again"
+            )
         return content
 
     def _whole(self) -> bytes:
@@ -241,7 +243,7 @@ class HubFile:
             try:
                 return b"".join(self.stream(0, self.size))
             except RangeIgnoredError:
-                broken = TransientError("cut off, and the server cannot take it up there")
+                broken = TransientError("cut off, and the server cannot continue from there")
                 self.hub.wait(broken, tries, self.label)
         raise AssertionError("wait() raises when the tries are used up")
 

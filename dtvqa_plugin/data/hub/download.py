@@ -48,7 +48,9 @@ def download(file: HubFile, target: Path, folder: Path, note: Note) -> Path:
                 partial.unlink()
         if not _sha_agrees(partial, file):
             partial.unlink()
-            raise FetchError(f"{file.label}: damaged on the way (its digest differs); again")
+            raise FetchError(
+                f"{file.label}: damaged in transfer (its digest differs); downloading it again"
+            )
         partial.replace(target)
     note(f"{target}: kept for further splits; delete it to free {file.size / 1e9:.2f} GB")
     return target
@@ -70,7 +72,7 @@ def _download(file: HubFile, partial: Path, note: Note) -> None:
             except RangeIgnoredError:
                 if last:
                     raise
-                note(f"{file.label}: the server cannot take it up where it broke off; once more")
+                note(f"{file.label}: the server cannot continue a broken download; starting again")
                 done = 0
             else:
                 return
@@ -81,8 +83,7 @@ def _append(file: HubFile, descriptor: int, done: int, progress: Progress) -> No
     for chunk in file.stream(done, file.size):
         if done == 0 and not chunk.startswith(_ZIP):
             raise FetchError(
-                f"{file.label}: what the server sends does not begin as a zip archive does; "
-                "nothing of it was kept"
+                f"{file.label}: the server did not send a zip archive; nothing was kept"
             )
         view = memoryview(chunk)
         while view:

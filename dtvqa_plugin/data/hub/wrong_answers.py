@@ -52,6 +52,6 @@ def web_page(label: str, url: str) -> str:
 def not_the_hub(label: str, url: str) -> str:
     """The message for an answer without the marks that every answer of the hub has."""
     return (
-        f"{label}: {shown_url(url)} answered, but not as the Hugging Face hub does (no commit, no "
+        f"{label}: {shown_url(url)} answered, but not as the Hugging Face hub (no commit, no "
         f"ETag); {_CURE}"
     )

@@ -36,7 +36,7 @@ class Coverage:
 
 
 def partial_allowed() -> bool:
-    """Whether ``DTVQA_ALLOW_PARTIAL`` asks to evaluate the questions whose image is there."""
+    """Whether ``DTVQA_ALLOW_PARTIAL`` asks to evaluate a store that lacks images."""
     return switch(PARTIAL_VARIABLE, default=False)
 
 
@@ -72,7 +72,7 @@ def _covered(chosen: Sequence[Record], there: set[str]) -> Coverage:
 
 
 def records_with_images(reading: SplitReading, *, allow_partial: bool) -> tuple[Record, ...]:
-    """The records whose image is there: all, or (``allow_partial``) those with a warning.
+    """The records whose image is in the store: all, or (``allow_partial``) those with a warning.
 
     Raises:
         DataError: A subset has no usable question; an image is missing and ``allow_partial`` is

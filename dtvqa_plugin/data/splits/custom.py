@@ -129,7 +129,7 @@ def custom_folder() -> Path:
     if not named:
         raise DataError(
             f"{CUSTOM_VARIABLE} is not set; set it to the folder that 'dtvqa annotate export' "
-            "wrote, or to the name of a set that 'dtvqa data import' took in"
+            "wrote, or to the name of a set that 'dtvqa data import' imported"
         )
     folder = Path(named).expanduser().absolute()
     if (folder / INFO_FILE).is_file():

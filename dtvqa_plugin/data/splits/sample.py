@@ -26,7 +26,7 @@ class SampleSplit(Split):
     """The embedded sample; it is not DT-VQA and is never called so."""
 
     name = SAMPLE_SPLIT
-    heading = "Embedded sample: not DT-VQA, its figures compare with nothing"
+    heading = "Embedded sample: not DT-VQA, its figures do not compare with DT-VQA figures"
     caption = "Embedded sample (not DT-VQA)"
     signed_as = "DTVQA-SAMPLE"
     embedded = True

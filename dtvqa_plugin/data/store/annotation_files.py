@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise DataError(f"{path}: no such annotation file") from None
     except IsADirectoryError:
-        raise DataError(f"{path}: a folder stands where an annotation file is expected") from None
+        raise DataError(f"{path}: this is a folder, not an annotation file") from None
     except TooLargeError as error:
         raise DataError(
             f"{path}: {error.strerror} for an annotation file; is it the right file?"

@@ -67,7 +67,7 @@ class Store:
             there = kind(path)
         if there in ("folder", "other"):
             what = "a folder" if there == "folder" else "a pipe or a device"
-            raise DataError(f"{path}: {what} stands where an annotation file is expected")
+            raise DataError(f"{path}: this is {what}, not an annotation file")
         return there == "file"
 
     def image_path(self, relative: str) -> Path:
@@ -122,7 +122,7 @@ class Store:
             there = kind(self.home)
         if there not in (None, "folder"):
             raise DataError(
-                f"{self.home}: a file stands where the store's folder is expected; "
+                f"{self.home}: this is a file, not a folder for the store; "
                 f"move it away or set {HOME_VARIABLE} to another folder"
             )
 
@@ -187,7 +187,7 @@ class Store:
             scratch.mkdir(parents=True, exist_ok=True)
             target.parent.mkdir(parents=True, exist_ok=True)
             if kind(target) == "folder":
-                raise DataError(f"{target}: a folder stands where a file is to be written")
+                raise DataError(f"{target}: cannot write the file: a folder has its name")
             with whole_file(target, scratch=scratch) as partial:
                 with partial.open("xb") as handle:
                     yield handle

@@ -62,7 +62,7 @@ def ensure(
                 f"fetched: {error}. Otherwise {split.cure(subsets)}"
             ) from None
         _given_up.add(store.home)
-        logger.warning("not fetched, going on with what is there: %s", error)
+        logger.warning("not fetched, continuing with the data in the store: %s", error)
     else:
         if any(count.present < count.expected for count in report.images.values()):
             _given_up.add(store.home)  # the release has no more; do not ask for every subset

@@ -80,7 +80,7 @@ def export_archive(
     images = sorted(choice.wanted(held.stored))
     with explained(path, "write", in_store=False):
         if path.is_dir():
-            raise DataError(f"{path}: a folder stands where the archive is to be written")
+            raise DataError(f"{path}: cannot write the archive: a folder has its name")
         if path.exists() and not force:
             raise DataError(f"{path}: exists already; --force replaces it")
         with whole_file(path) as partial, partial.open("xb") as handle:
@@ -113,7 +113,7 @@ def _write_tar(
             if recorded.get(image, check) != check:
                 raise DataError(
                     f"{store.image_path(image)}: changed since it was imported; "
-                    "'dtvqa data fetch' (or import) puts it right"
+                    "'dtvqa data fetch' (or import) restores it"
                 )
             checks[image] = check
             done += check[0]

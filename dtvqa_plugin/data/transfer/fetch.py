@@ -96,9 +96,9 @@ def fetch_release(
         return _settled(store, choice, held)
     if offline():
         raise OfflineError(
-            f"{store.home}: {held.lack or f'revision {revision}'} to be fetched, but "
-            "HF_HUB_OFFLINE is set, so nothing was tried; unset it where there is a network, or "
-            "bring the data over with 'dtvqa data export' there and 'dtvqa data import' here"
+            f"{store.home}: {held.lack or f'revision {revision}'} must be fetched, but "
+            "HF_HUB_OFFLINE is set; unset it, or copy the data from a machine with a network: "
+            "'dtvqa data export' there, 'dtvqa data import' here"
         )
     with secrets_unlogged(), store.lock(lock_timeout):
         held = holdings(store, choice, recheck)
@@ -133,9 +133,8 @@ class _Job:
             self._run(full, strict, skip_bad, progress)
         except RangeIgnoredError as error:
             raise FetchError(
-                f"{error}. 'dtvqa data fetch --full' downloads the whole archive all the same, "
-                "going on where it broke off if the server lets it; or set HF_ENDPOINT to "
-                "another mirror"
+                f"{error}. 'dtvqa data fetch --full' downloads the whole archive; or set "
+                "HF_ENDPOINT to another mirror"
             ) from None
         for warning in self.report.warnings:
             logger.warning("%s", warning)
@@ -212,7 +211,7 @@ class _Job:
         for part in fetched.values():
             if part.released is False:
                 self.report.warnings.append(
-                    f"{part.origin}: differs from the released {part.file.path} that is known; "
+                    f"{part.origin}: differs from the released {part.file.path}; "
                     "scores made with it may not compare with published ones"
                 )
         return self.choice.wanted(parts) if self.choice.images else {}
@@ -245,7 +244,7 @@ class _Job:
             )
         mover.plan(offered)
         if mover.total:
-            self.note(f"{source.label}: {mover.total / 1e6:.1f} MB of images to come")
+            self.note(f"{source.label}: {mover.total / 1e6:.1f} MB of images to download")
 
 
 # --- nothing to do -------------------------------------------------------------------------------

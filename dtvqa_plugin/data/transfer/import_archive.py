@@ -60,7 +60,7 @@ def import_archive(
                 if part.file is not COMBINED_TEST or subset in source.subsets:
                     wanted.setdefault(image, (part.file.split, subset))
         if not wanted:
-            raise DataError(f"{source.label}: holds nothing of what was chosen")
+            raise DataError(f"{source.label}: contains none of the chosen files")
         revision = source.revision()
         offered = offers([source], wanted)
         with store.lock(lock_timeout):

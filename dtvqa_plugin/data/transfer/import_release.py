@@ -85,8 +85,8 @@ def _check_root(root: Path) -> None:
         raise DataError(f"{root}: it is a pipe or a device, not a folder or a zip archive")
     if there != "folder" and root.suffix.lower() != ".zip":
         raise DataError(
-            f"{root}: a file stands where a folder in the published layout (test/, train/, "
-            f"image/ or {ARCHIVE_NAME}) or such a zip is expected"
+            f"{root}: this is not a release; a folder in the published layout (test/, train/, "
+            f"image/ or {ARCHIVE_NAME}) or such a zip is needed"
         )
 
 
@@ -224,7 +224,7 @@ def _open_sources(root: Path, stack: ExitStack) -> list[MemberSource]:
         sources.append(FolderSource(root))
     there = _kind(archive)
     if there == "folder":
-        raise DataError(f"{archive}: a folder stands where the archive is expected")
+        raise DataError(f"{archive}: this is a folder, not the archive")
     if there is not None:
         zipped = ZipSource(archive)
         stack.callback(zipped.close)

@@ -143,7 +143,7 @@ def _warn_of_folders(index: Mapping[str, Any], ours: Path) -> None:
 
 def _warn(what: str) -> None:
     logger.warning(
-        "dtvqa-plugin %s; lmms-eval goes on without it. "
+        "dtvqa-plugin %s; lmms-eval continues without it. "
         'Pass --include_path "$(dtvqa tasks-path)" to add the tasks by hand, '
         "and run `dtvqa doctor` to see why.",
         what,

@@ -318,11 +318,11 @@ def _image_digest(path: str) -> str:
 
 def _uncontrolled(entry: DatasetEntry, host: Host) -> Iterator[str]:
     if entry.native:
-        yield "The model's own prompt builder was let act."
+        yield "The model class built its own prompt."
         return
     advice = (
         "The dataset's type keeps the known model classes from adding words, "
-        "but a class that always adds its own is not stopped."
+        "but not a class that always adds its own."
     )
     if "--api-mode" in sys.argv:
         yield f"--api-mode does not ask the dataset for its prompt first. {advice}"

@@ -55,7 +55,7 @@ class Joined:
                 "each scores 0 and counts as failed."
             )
         if self.unknown:
-            said.append(f"{self.unknown} rows belong to no question of this dataset: left out.")
+            said.append(f"{self.unknown} rows do not belong to this dataset: left out.")
         if self.doubled:
             said.append(
                 f"{self.doubled} rows repeat a question ({self.contradictory} with another "
@@ -72,7 +72,7 @@ class Joined:
             said.append(f"{count} predictions are not as the model wrote them: {loss}.")
         if self.blank_cells:
             said.append(
-                f"{self.blank_cells} cells are empty: the model said nothing, or the xlsx format "
+                f"{self.blank_cells} cells are empty: the model gave no output, or the xlsx format "
                 "lost an answer that begins as a link and has over 2,079 characters."
             )
         if self.losses or self.blank_cells:

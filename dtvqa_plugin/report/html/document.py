@@ -51,13 +51,13 @@ def check_runs(runs: Sequence[Run]) -> None:
     if len(runs) > MAX_RUNS:
         raise RunError(
             f"a page holds up to {MAX_RUNS} runs side by side, these are {len(runs)}; "
-            f"name fewer of their files:{listing}"
+            f"pass fewer of their files:{listing}"
         )
     splits = list(dict.fromkeys(run.split for run in runs))
     if len(splits) > 1:
         raise RunError(
             f"a page holds one split, these runs are over {' and '.join(splits)}; "
-            f"write a page for each:{listing}"
+            f"write one page per split:{listing}"
         )
 
 
@@ -275,7 +275,7 @@ def _flags(runs: Sequence[Run], audits: Sequence[Audit]) -> list[_Flag]:
         ),
         (
             "altered by its file",
-            "the file format destroyed part of what the model wrote",
+            "the file format changed what the model wrote",
             [[a.question_id for a in run.answers if a.loss] for run in runs],
         ),
     )

@@ -89,7 +89,8 @@ def install() -> None:
                 pipeline.__init__ = _guarded_pipeline(pipeline.__init__)
     except Exception as error:
         logger.warning(
-            "dtvqa-plugin: this VLMEvalKit cannot be watched (%s: %s): answers of an earlier run "
+            "dtvqa-plugin: the host's reuse of answers cannot be checked (%s: %s): answers of "
+            "an earlier run "
             "would pass as answers of this one; use a new --work-dir for every run",
             type(error).__name__,
             error,

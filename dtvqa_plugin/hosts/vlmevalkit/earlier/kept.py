@@ -153,7 +153,7 @@ def _read(path: Path) -> PredictionTable | None:
         return read_predictions(path)
     except DataError as error:
         raise HostError(
-            f"{error}; VLMEvalKit would go on from this file: move it away, or use another "
+            f"{error}; VLMEvalKit would continue from this file: move it away, or use another "
             "--work-dir"
         ) from error
 
@@ -193,5 +193,5 @@ def _broken(path: Path) -> Mapping[str, object]:
         path.rename(target)
     except OSError:
         return {}
-    logger.warning("dtvqa-plugin: %s breaks off; moved to %s, asked again", path, target.name)
+    logger.warning("dtvqa-plugin: %s is incomplete; moved to %s, asking again", path, target.name)
     return {}
