@@ -53,7 +53,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     type=click.Choice(EXPORT_SPLITS),
     default=("train",),
     show_default=True,
-    help="Give it again for more; mini, the embedded sample, is for trying things out.",
+    help="Give it again for more; mini, the embedded sample, is for trying the tools.",
 )
 @click.option(
     "--subset",
@@ -70,14 +70,14 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     type=click.Choice(TURNS),
     default="all",
     show_default=True,
-    help="All turns of a record in one sample, or one turn a sample.",
+    help="All turns of a record in one sample, or one turn per sample.",
 )
 @click.option(
     "--prompt",
     type=click.Choice(tuple(PROMPTS)),
     default="none",
     show_default=True,
-    help="What stands around each question; choose the one you will evaluate with.",
+    help="Prompt around each question; choose the one you will evaluate with.",
 )
 @click.option("--seed", type=click.IntRange(0), help="Shuffle. Default: the order of the files.")
 @click.option(
@@ -90,7 +90,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 @click.option(
     "--image-root", help="Folder that image paths begin with. Default: the store's, absolute."
 )
-@click.option("--shard-size", type=click.IntRange(1), help="Most samples a JSON Lines file.")
+@click.option("--shard-size", type=click.IntRange(1), help="Maximum samples per JSON Lines file.")
 @click.option(
     "--check",
     type=click.Choice(CHECKS),

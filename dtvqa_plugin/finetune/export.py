@@ -94,11 +94,11 @@ def _check_target(folder: Path, force: bool) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise DataError(f"{folder}: exists and is no folder; name another one")
+        raise DataError(f"{folder}: exists and is not a folder; choose another name")
     if not any(folder.iterdir()):
         return
     if not _is_export(folder):
-        raise DataError(f"{folder}: holds something other than an export; name a new folder")
+        raise DataError(f"{folder}: holds other files than an export; choose a new folder")
     if not force:
         raise DataError(f"{folder}: holds an earlier export; --force replaces it")
 

@@ -40,7 +40,7 @@ def read_records(
         if isinstance(record, Mapping):
             yield number, record
         else:
-            skipped(f"{file}: record {number} is no object")
+            skipped(f"{file}: record {number} is not an object")
 
 
 def _items(file: Path, skipped: Callable[[str], None]) -> Iterator[tuple[int, object]]:

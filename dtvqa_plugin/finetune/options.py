@@ -74,7 +74,9 @@ class ExportOptions:
             raise DTVQAError("embedded images have no paths: omit --embed or --image-root")
         if self.shard_size is not None and (self.shard_size < 1 or not form.shards):
             why = (
-                "is no number of samples" if form.shards else f"does not fit {form.name}: one file"
+                "is not a number of samples"
+                if form.shards
+                else f"does not fit {form.name}: one file"
             )
             raise DTVQAError(f"--shard-size {self.shard_size} {why}")
         try:

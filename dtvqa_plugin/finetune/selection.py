@@ -169,7 +169,7 @@ def _written(form: Format, sample: Sample, report: ExportReport) -> list[int]:
 def _nothing_left(store: Store, report: ExportReport) -> DataError:
     split = report.options.splits[0]
     return DataError(
-        f"{store.image_root}: nothing is left to export: {sum(report.missing.values())} images are "
+        f"{store.image_root}: nothing to export: {sum(report.missing.values())} images are "
         f"missing, {len(report.leaks)} are or look like test images, {len(report.unreadable)} are "
         f"unreadable; {get_split(split).cure(report.options.subsets_of(split))}"
     )

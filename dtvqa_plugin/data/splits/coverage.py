@@ -112,7 +112,8 @@ def _images_missing(
 ) -> DataError:
     every = len(lacking) == len(reading.split.subsets)
     evaluate = (
-        f", or set {PARTIAL_VARIABLE}=1 to evaluate the {evaluable} questions whose image is there"
+        f", or set {PARTIAL_VARIABLE}=1 to evaluate the {evaluable} questions whose image is in "
+        "the store"
         if evaluable
         else ""
     )
