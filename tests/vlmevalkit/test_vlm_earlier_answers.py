@@ -47,7 +47,7 @@ def changed_picture(bench: Bench) -> None:
     [
         (other_model, ['model: "loopback" -> "another"', "max_tokens: 100 -> 4096"]),
         (other_prompt, ['system_prompt: not set -> "Answer in one word."']),
-        (smaller_pictures, ['img_detail: "low" -> "high"', "img_size: -1 -> 64"]),
+        (smaller_pictures, ['img_detail: "low" -> "high"', " -> 64"]),
         (
             edited_question,
             ['1 question has another text, first Food/1: "Calories?" -> "Protein?"'],

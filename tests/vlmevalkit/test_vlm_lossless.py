@@ -189,19 +189,20 @@ def test_damaged_file_is_one_error(content: str, message: str, tmp_path: Path) -
         DTVQADataset("DTVQA").evaluate(str(path))
 
 
-class Interrupted(CannedModel):
-    """Breaks off at the twelfth question."""
+def test_interrupted_local_run_goes_on_after_the_last_ten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_off = CannedModel({f"Question {n}?": text for n, text in enumerate(PREDICTIONS)})
+    ask = broken_off.generate_inner
 
-    def generate_inner(self, message: list[dict[str, Any]], dataset: str | None = None) -> str:
-        if len(self.asked) == 11:
+    def interrupted(message: list[dict[str, Any]], dataset: str | None = None) -> str:
+        if len(broken_off.asked) == 11:
             raise KeyboardInterrupt
-        return super().generate_inner(message, dataset)
+        return ask(message, dataset)
 
-
-def test_interrupted_local_run_goes_on_after_the_last_ten(tmp_path: Path) -> None:
-    answers = {f"Question {n}?": text for n, text in enumerate(PREDICTIONS)}
+    monkeypatch.setattr(broken_off, "generate_inner", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        infer_data_job(Interrupted(answers), str(tmp_path), "canned", DTVQADataset("DTVQA"))
+        infer_data_job(broken_off, str(tmp_path), "canned", DTVQADataset("DTVQA"))
     dataset = DTVQADataset("DTVQA")
     model, path = run(tmp_path, dataset)
     assert len(model.asked) == len(PREDICTIONS) - 10

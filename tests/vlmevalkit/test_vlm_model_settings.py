@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 
 pytest.importorskip("vlmeval")
 
-from dtvqa_plugin.hosts.vlmevalkit.earlier.model_settings import describe_configured
+from vlmeval.config import supported_VLM
+
+from dtvqa_plugin.hosts.vlmevalkit.earlier.model_settings import describe_configured, describe_named
 
 SECRET = "sk-0123456789"
 
@@ -66,3 +69,14 @@ def test_what_happens_to_a_picture() -> None:
     assert (said["img_size"], said["img_detail"]) == ("512", "high")
     assert said["encoding"].startswith("JPEG")
     assert all(isinstance(value, str) for value in said.values())
+
+
+class Model:
+    """A class of a user's own, as an entry of the host's list names it."""
+
+    def __init__(self, model_path: str, tiles: int = 6) -> None: ...
+
+
+def test_an_entry_that_gives_its_settings_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(supported_VLM, "of my own", functools.partial(Model, "org/weights"))
+    assert describe_named("of my own")["settings"] == {"model_path": "org/weights", "tiles": 6}

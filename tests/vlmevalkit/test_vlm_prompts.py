@@ -17,6 +17,8 @@ import pytest
 pytest.importorskip("vlmeval")
 
 import vlmeval.vlm
+from canned import CannedModel
+from vlm_host import prediction_file
 from vlmeval.inference import infer_data_job
 
 from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
@@ -120,8 +122,8 @@ def test_internvl_gives_our_names_6_tiles_where_docvqa_gets_18() -> None:
     ("name", "arguments", "asked_here", "enforced", "said"),
     [
         ("DTVQA_PROMPTED", [], True, HONOURS, None),
-        ("DTVQA_PROMPTED", [], False, None if HONOURS else False, "Scored from a file"),
-        ("DTVQA_PROMPTED", ["--api-mode"], False, False, "--api-mode"),
+        ("DTVQA_PROMPTED", [], False, None, "Scored from a file"),
+        ("DTVQA_PROMPTED", ["--api-mode"], True, False, "--api-mode"),
         ("DTVQA_NATIVE", [], True, False, "The model's own prompt builder"),
     ],
 )
@@ -139,10 +141,13 @@ def test_summary_says_whether_the_prompt_was_enforced(
     monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
     with caplog.at_level(logging.WARNING, logger="dtvqa_plugin"):
         dataset = vlmeval.dataset.build_dataset(name)
-    if asked_here:
-        dataset.data["prediction"] = "Word0"
     path = tmp_path / f"m_{name}.tsv"
-    path.write_text("index\tprediction\nDTScene/0\tWord0\n", encoding="utf-8")
+    if asked_here:
+        answers = dict.fromkeys(dataset.data["question"], "Word0")
+        infer_data_job(CannedModel(answers), str(tmp_path), "m", dataset)
+        path = prediction_file(tmp_path, "m", name)
+    else:
+        path.write_text("index\tprediction\nDTScene/0\tWord0\n", encoding="utf-8")
     dataset.evaluate(str(path))
     summary = json.loads((tmp_path / f"m_{name}_summary.json").read_text(encoding="utf-8"))
     assert summary["condition"] == ("native" if "NATIVE" in name else "paper")

@@ -279,17 +279,30 @@ def _column_differences(kept: Kept, present: Mapping[str, Question]) -> list[str
 
 def record_of(place: Place, kept: Kept) -> Asked | None:
     """The record beside the answers, if it is of these answers."""
-    if kept.table is None:
-        return read_asked(place.record)
-    return fitting_record(kept.table.path, kept.table)
+    if kept.table is not None:
+        return fitting_record(kept.table.path, kept.table)
+    under_way = (asked for asked in _records_elsewhere(place.record) if asked.answers is None)
+    return read_asked(place.record) or next(under_way, None)
 
 
 def fitting_record(path: Path, table: PredictionTable) -> Asked | None:
-    """The record beside a prediction file, unless it is of other answers."""
-    asked = read_asked(record_path(path))
-    if asked is None or asked.answers is None or asked.answers == answers_digest(table):
-        return asked
-    return None
+    """The record of a prediction file, unless it is of other answers.
+
+    nvidia-vlmeval copies earlier answers to the folder of a new day and may leave the record.
+    """
+    asked, digest = read_asked(record_path(path)), answers_digest(table)
+    if asked is None:
+        fits = (other for other in _records_elsewhere(record_path(path)) if other.answers == digest)
+        return next(fits, None)
+    return asked if asked.answers in (None, digest) else None
+
+
+def _records_elsewhere(record: Path) -> Iterator[Asked]:
+    """The records of that name in the folders of other runs, the newest first."""
+    if record.parent.name.startswith("T2"):
+        for path in sorted(record.parent.parent.glob(f"T2*/{record.name}"), reverse=True):
+            if path != record and (asked := read_asked(path)) is not None:
+                yield asked
 
 
 def seal(path: Path, table: PredictionTable) -> None:
@@ -350,7 +363,7 @@ def _compare_configured(options: RunOptions, entries: Sequence[DatasetEntry]) ->
     datasets = {entry.name: getattr(module, entry.class_name)(entry.name) for entry in entries}
     for model, settings in model_entries(options).items():
         for name, dataset in datasets.items():
-            for place in (Place(folder, model, name) for folder in _taken_up(options, model)):
+            for place in _taken_up(options, model, name):
                 for path in place.tables() or [_result_path(place)]:
                     kept = find_kept(place, path)
                     if kept.names:
@@ -358,17 +371,21 @@ def _compare_configured(options: RunOptions, entries: Sequence[DatasetEntry]) ->
                         compare(dataset, place, kept, record_of(place, kept), run)
 
 
-def _taken_up(options: RunOptions, model: str) -> Iterator[Path]:
-    """The folders from which the host would take answers up: its own and, on reuse, the newest.
+def _taken_up(options: RunOptions, model: str, dataset: str) -> Iterator[Place]:
+    """The places from which the host would take answers up.
 
-    `check` looks again when the host has made its choice.
+    These are its own folder and, on reuse, the newest run with such answers. `check` looks again
+    when the host has made its choice.
     """
     root = options.work_dir / model
     if not root.is_dir():
         return
     if any(path.name.startswith(f"{model}_") and not path.is_symlink() for path in root.iterdir()):
-        yield root
-    runs = sorted(path for path in root.glob("T2*") if path.is_dir())
+        yield Place(root, model, dataset)
     today = time.strftime("T%Y%m%d_G")  # nvidia-vlmeval's folder of the day, in local time
-    if runs and (options.reuse or runs[-1].name.startswith(today)):
-        yield runs[-1]
+    for folder in sorted((path for path in root.glob("T2*") if path.is_dir()), reverse=True):
+        place = Place(folder, model, dataset)
+        if place.tables() or place.pickles():
+            if options.reuse or folder.name.startswith(today):
+                yield place
+            return
