@@ -62,6 +62,7 @@ def test_tasks_list_knows_our_tasks_with_the_flag_of_the_docs() -> None:
 
 
 def test_the_server_lists_our_tasks_once_its_models_were_asked_for() -> None:
+    pytest.importorskip("uvicorn", reason="needs the host's extra: pip install 'lmms-eval[server]'")
     port = free_port()
     code = (
         "import uvicorn; from lmms_eval.entrypoints.http_server import app;"
@@ -69,14 +70,14 @@ def test_the_server_lists_our_tasks_once_its_models_were_asked_for() -> None:
     )
     server = subprocess.Popen([sys.executable, "-c", code])
     try:
-        ask(port, "models")
-        assert "dtvqa_mini" in ask(port, "tasks")
+        ask(server, port, "models")
+        assert "dtvqa_mini" in ask(server, port, "tasks")
     finally:
         server.terminate()
         server.wait()
 
 
-def ask(port: int, what: str, seconds: float = 300) -> list[str]:
+def ask(server: subprocess.Popen[bytes], port: int, what: str, seconds: float = 300) -> list[str]:
     """The list that the server gives; waits until it answers."""
     ends = time.monotonic() + seconds
     while True:
@@ -87,6 +88,7 @@ def ask(port: int, what: str, seconds: float = 300) -> list[str]:
             refused = "the server did not start"
         except OSError as error:
             refused = str(error)
+        assert server.poll() is None, "the server ended"
         assert time.monotonic() < ends, refused
         time.sleep(0.5)
 
