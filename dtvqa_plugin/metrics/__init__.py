@@ -9,7 +9,13 @@ from dtvqa_plugin.metrics.corpus import (
     References,
     score_corpus,
 )
-from dtvqa_plugin.metrics.predictions import FAILURE_PREFIX, Prepared, is_failure, prepare
+from dtvqa_plugin.metrics.predictions import (
+    FAILURE_PREFIX,
+    FAILURE_PREFIXES,
+    Prepared,
+    is_failure,
+    prepare,
+)
 from dtvqa_plugin.metrics.question import DEFAULT_TAU, Score, score
 from dtvqa_plugin.metrics.reasoning import (
     REASONING_TAGS,
@@ -22,6 +28,7 @@ from dtvqa_plugin.metrics.reasoning import (
 __all__ = [
     "DEFAULT_TAU",
     "FAILURE_PREFIX",
+    "FAILURE_PREFIXES",
     "REASONING_TAGS",
     "REASONING_VERSION",
     "Aggregate",

@@ -21,7 +21,7 @@ from dtvqa_plugin.metrics.checks import (
     question_name,
     reference_list,
 )
-from dtvqa_plugin.metrics.predictions import FAILURE_PREFIX
+from dtvqa_plugin.metrics.predictions import FAILURE_PREFIXES
 from dtvqa_plugin.metrics.question import DEFAULT_TAU, Score, normalised_distance
 
 __all__ = ["Aggregate", "CorpusScores", "Diagnostics", "References", "score_corpus"]
@@ -34,7 +34,7 @@ LENGTHENED = "\u0130"
 """The one character that is not one character in lower case (a test asks the running Python)."""
 SHORT = 64
 """Mean length, in characters, up to which texts are searched as one."""
-_head = itemgetter(slice(len(FAILURE_PREFIX)))
+_heads = {prefix: itemgetter(slice(len(prefix))) for prefix in FAILURE_PREFIXES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +320,8 @@ def _some_begin_as_failed(texts: list[str]) -> bool:
     """Whether a text may begin as a failure marker does (for short texts: hold one anywhere)."""
     joined = "\n".join(texts)
     if len(joined) < SHORT * len(texts):  # one search is quicker than looking at each beginning
-        return FAILURE_PREFIX in joined
-    return FAILURE_PREFIX in map(_head, texts)
+        return any(prefix in joined for prefix in FAILURE_PREFIXES)
+    return any(prefix in map(head, texts) for prefix, head in _heads.items())
 
 
 def _keep_lengths(texts: list[str]) -> bool:

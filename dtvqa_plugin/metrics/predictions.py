@@ -8,12 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dtvqa_plugin.metrics.reasoning import is_truncated_reasoning, strip_reasoning
+from dtvqa_plugin.metrics.reasoning import split_reasoning
 
-__all__ = ["FAILURE_PREFIX", "Prepared", "is_failure", "prepare"]
+__all__ = ["FAILURE_PREFIX", "FAILURE_PREFIXES", "Prepared", "is_failure", "prepare"]
 
 FAILURE_PREFIX = "Failed to obtain answer"
 """VLMEvalKit stores this, with more text after it, in place of an answer it could not get."""
+
+FAILURE_PREFIXES = (FAILURE_PREFIX, "[LMMS_EVAL_REQUEST_FAILED after ")
+"""Beginnings of the texts that the hosts store for a failed call.
+
+The second is that of lmms-eval's API models (``models/chat/openai.py`` and others, 0.7.3); the
+server's error message follows it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ def is_failure(prediction: object) -> bool:
     An empty text is an answer, a wrong one: it is not a failure.
     """
     if isinstance(prediction, str):
-        return prediction.startswith(FAILURE_PREFIX)
+        return prediction.startswith(FAILURE_PREFIXES)
     if isinstance(prediction, Prepared):
         return prediction.failed
     return prediction is None or _is_missing_number(prediction)
@@ -58,7 +65,8 @@ def prepare(prediction: object) -> Prepared:
     if is_failure(prediction):
         return Prepared("", failed=True)
     text = prediction if isinstance(prediction, str) else _as_text(prediction)
-    return Prepared(strip_reasoning(text).strip(), truncated=is_truncated_reasoning(text))
+    answer, truncated = split_reasoning(text)
+    return Prepared(answer.strip(), truncated=truncated)
 
 
 def _is_missing_number(value: object) -> bool:

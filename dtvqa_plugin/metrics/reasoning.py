@@ -15,6 +15,7 @@ __all__ = [
     "REASONING_TAGS",
     "REASONING_VERSION",
     "is_truncated_reasoning",
+    "split_reasoning",
     "strip_reasoning",
     "suspected_reasoning",
 ]
@@ -94,16 +95,16 @@ def strip_reasoning(text: str) -> str:
     Text without such marks is returned as it is, white space included. Idempotent, and linear
     in the length of the text.
     """
-    return _split(text)[0]
+    return split_reasoning(text)[0]
 
 
 def is_truncated_reasoning(text: str) -> bool:
     """True if `text` breaks off inside its reasoning, so that no answer was given."""
-    return _split(text)[1]
+    return split_reasoning(text)[1]
 
 
-def _split(text: str) -> tuple[str, bool]:
-    """The text outside the reasoning, and whether the reasoning never ends."""
+def split_reasoning(text: str) -> tuple[str, bool]:
+    """Return `strip_reasoning` and `is_truncated_reasoning` of a text, computed once."""
     answer, truncated = _once(text)
     if truncated or answer is text:
         return answer, truncated
@@ -150,7 +151,12 @@ class _Scan:
         self.position = mark.end
 
 
+_MARK_STARTS = "<[&\u25c1"
+
+
 def _marked(text: str) -> tuple[str, bool]:
+    if not any(char in text for char in _MARK_STARTS):  # most outputs: a search per character
+        return text, False
     marks = list(_marks(text))
     if not marks:
         return text, False
@@ -260,7 +266,7 @@ def _unmarked(text: str) -> tuple[str, bool]:
     if _WORDED_START.match(text):
         ends = [match.end() for match in _WORDED_FINAL.finditer(text)]
         return (text[ends[-1] :], False) if ends else ("", True)
-    finals = list(_DROPPED_FINAL.finditer(text))
+    finals = list(_DROPPED_FINAL.finditer(text)) if "assistant" in text else []
     if finals:
         last = finals[-1]
         begun = _DROPPED_START.match(text)

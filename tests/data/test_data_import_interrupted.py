@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -120,10 +119,8 @@ class TestInterruptedAndCrowded:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         monkeypatch.setenv("DTVQA_LOCK_TIMEOUT", "0.3")
-        started = time.monotonic()
         with pytest.raises(DataError, match=r"\.lock: another process has held the store"):
             import_release(release)
-        assert 0.3 <= time.monotonic() - started < 10
         holder.kill()
         holder.communicate()
         assert import_release(release).images  # a dead process's lock does not block

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -141,24 +142,24 @@ def test_text_without_tags_is_returned_as_it_is(text: str) -> None:
         assert strip_reasoning(text) == text
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "<think>", "<think>x</think>", "<think ", "<think/", "<", "◁think▷", "<\n", "[THINK]",
-        "[think]<think/> ", "<scratchpad>", "<|channel|>analysis", "<|channel|>final<|end|>",
-        "<|message|>", "analysis", "assistantfinal", "here is my thought process:", "wait, a ",
-    ],
-)  # fmt: skip
-def test_removal_takes_linear_time(unit: str) -> None:
-    """Eight times the text takes about eight times the CPU time; a quadratic scan takes 64."""
+HOSTILE_UNITS = [
+    "<think>", "<think>x</think>", "<think ", "<think/", "<", "◁think▷", "<\n", "[THINK]",
+    "[think]<think/> ", "<scratchpad>", "<|channel|>analysis", "<|channel|>final<|end|>",
+    "<|message|>", "analysis", "assistantfinal", "here is my thought process:", "wait, a ",
+]  # fmt: skip
 
-    def seconds(times: int) -> float:
-        start = time.process_time()
-        strip_reasoning(unit * times)
-        suspected_reasoning(unit * times)
-        return time.process_time() - start
 
-    assert seconds(80_000) < 24 * max(min(seconds(10_000) for _ in range(3)), 0.005)
+def test_hostile_outputs_are_scanned_in_linear_time() -> None:
+    """Each unit 60,000 times: a few CPU seconds; a quadratic scan is stopped by the limit."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (120, 120));"
+        "from dtvqa_plugin.metrics import strip_reasoning, suspected_reasoning;"
+        "[(strip_reasoning(u * 60_000), suspected_reasoning(u * 60_000)) for u in sys.argv[1:]];"
+        "print('done')"
+    )
+    command = [sys.executable, "-c", code, *HOSTILE_UNITS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "done\n", done.stderr
 
 
 # what a host hands over, the text that is scored
