@@ -42,7 +42,12 @@ def all_right(home: Path) -> bool:
 class TestKilled:
     @pytest.mark.parametrize("part", [0.05, 0.4, 0.8])
     def test_it_goes_on_and_fetches_at_most_what_was_in_flight_again(
-        self, large: Path, dtvqa_home: Path, start: Start, part: float
+        self,
+        large: Path,
+        dtvqa_home: Path,
+        start: Start,
+        part: float,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         total = packed_size(large)
         hub = start(large, rate=8e6)
