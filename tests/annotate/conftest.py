@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ pytest.importorskip("openai", reason="needs the extra annotate")
 
 import yaml
 
+from dtvqa_plugin.annotate.check import check
+from dtvqa_plugin.annotate.expand import expand
 from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.init import Wish, make_project
 from dtvqa_plugin.annotate.project.project import Project
+from dtvqa_plugin.annotate.review import ReviewServer
 from dtvqa_plugin.annotate.review.decisions import Decisions
 
 MakeProject = Callable[..., Project]
@@ -107,3 +112,61 @@ def reviewed(make: MakeProject) -> tuple[Project, Decisions, list[dict[str, Any]
     fill(project, [ANSWER] * 4)
     extract(project)
     return project, Decisions(project), entries(project.pairs)
+
+
+# --- the review page ------------------------------------------------------------------------------
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
+SAID = [
+    "Q1: What is the shop called?\nA1: BLUE BIRD\nQ2: What do pears cost?\nA2: 1,250 g",
+    # Free text with markup is unread; structured values are taken as they are.
+    json.dumps({"pairs": [{"question": f"What stands below {HOSTILE}?", "answer": HOSTILE}]}),
+    "Q1: Is it open?\nA1: Yes",
+    "Q1: What is the shop called?\nA1: BLUE BIRD",
+]
+
+
+@pytest.fixture
+def project(make: MakeProject, images: Path) -> Project:
+    """Five pairs over four images, flagged, with proposals, and with known text."""
+    text = images.parent / "text.json"
+    lines = {
+        path.name: [
+            {"text": "BLUE BIRD", "box": [6, 6, 70, 18]},
+            {"text": "pears 2.5", "box": [6, 22, 60, 34]},
+        ]
+        for path in images.iterdir()
+    }
+    text.write_text(json.dumps(lines))
+
+    def with_text(values: dict[str, Any]) -> None:
+        values["sources"][0]["ocr"] = {"from": "file", "format": "json", "file": str(text)}
+
+    made = make(config=with_text)
+    fill(made, SAID)
+    extract(made)
+    check(made)
+    expand(made)
+    return made
+
+
+Serve = Callable[..., ReviewServer]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    servers: list[ReviewServer] = []
+
+    def start(project: Project, reviewer: str | None = "Ada") -> ReviewServer:
+        server = ReviewServer(project, reviewer=reviewer)
+        threading.Thread(target=server.serve, daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def held(project: Project) -> list[dict[str, Any]]:
+    return [entry for _, entry in project.decisions.read()]

@@ -17,6 +17,9 @@ CLIENT = Path(__file__).with_name("client.py")
 Start = Callable[..., LoopbackHub]
 COMMAND = "from dtvqa_plugin.cli import main; main()"
 
+DIRECTORY = 500_000
+"""The small release's directory, and what is read ahead of it, begin behind this."""
+
 
 def environment(hub: LoopbackHub | str, home: Path, **more: str) -> dict[str, str]:
     """What a user sets to fetch from another endpoint; nothing else of the hub's settings."""

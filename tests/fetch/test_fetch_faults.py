@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import os
-import shutil
-import stat
-import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fetch_helpers import Start, dtvqa, fetch, images, tree
+from fetch_helpers import DIRECTORY, Start, dtvqa, fetch, images, tree
 from loopback_hub import SIGNATURE, Fault, LoopbackHub, Seen
-from PIL import Image
-from remote_releases import images_of, make_annotations, make_remote, picture, write_zip
-
-from dtvqa_plugin.data import Store
+from remote_releases import images_of, make_annotations, make_remote, picture
 
 
 def on_images(fault: Fault, times: int) -> Callable[[Seen], Fault | None]:
@@ -30,9 +22,6 @@ def on_images(fault: Fault, times: int) -> Callable[[Seen], Fault | None]:
 
     return decide
 
-
-DIRECTORY = 500_000
-"""The small release's directory, and what is read ahead of it, begin behind this."""
 
 TRANSIENT = {
     "429": Fault(status=429),
@@ -271,189 +260,3 @@ class TestSecrets:
         fetch(hub, dtvqa_home, env={"HF_TOKEN": self.TOKEN})
         asked = {s.server: s.authorization for s in hub.seen if "/api/" not in s.path}
         assert asked == {"hub": f"Bearer {self.TOKEN}", "store": None}
-
-
-# --- archives ------------------------------------------------------------------------------------
-
-WANTED = "image/DTScene/test/0.png"
-
-
-def symlink(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name)
-    info.create_system = 3
-    info.external_attr = (stat.S_IFLNK | 0o777) << 16
-    return info
-
-
-def bomb() -> bytes:
-    """Half a gigabyte of zeros, which claims no more than it is."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open(WANTED, "w") as member:
-            for _ in range(300):
-                member.write(bytes(2**20))
-        archive.writestr("image/DTScene/test/1.png", picture("DTScene/test/1.png"))
-    return buffer.getvalue()
-
-
-def zip_of(members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def huge_picture() -> bytes:
-    """A small file that unfolds to 180 megapixels."""
-    buffer = io.BytesIO()
-    Image.new("1", (15_000, 12_000)).save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-GOOD = [(f"image/{image}", picture(image)) for image in images_of("DTScene")]
-
-REFUSED = {
-    "climbs out": (zip_of([*GOOD, ("../../etc/x.png", b"x")]), "leaves its folder"),
-    "absolute": (zip_of([*GOOD, ("/etc/x.png", b"x")]), "is absolute"),
-    "symbolic link": (zip_of([*GOOD, (symlink("image/link"), b"/etc")]), "symbolic link"),
-    "two for one image": (
-        zip_of([*GOOD, (f"other/{WANTED}", b"x")]),
-        "two members match the image DTScene/test/0.png",
-    ),
-    "bomb": (bomb(), "decompression bomb"),
-    "no archive": (b"not a zip at all" * 5000, "not a zip archive"),
-    "empty": (b"", "not a zip archive"),
-    "cut off": (zip_of(GOOD)[:-200], "zip archive"),
-    "another archive": (zip_of([("readme.txt", b"hello")]), "holds none of the 6 images"),
-    "directory too large": (
-        b"PK\x05\x06" + bytes(8) + b"\xff\xff\xff\x7f" + b"\0\0\0\0" + bytes(2),
-        "zip archive",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_archive_is_one_error_and_the_store_untouched(
-    tmp_path: Path, dtvqa_home: Path, start: Start, case: str
-) -> None:
-    content, said = REFUSED[case]
-    make_annotations(tmp_path / "release")
-    (tmp_path / "release" / "image.zip").write_bytes(content)
-    result = fetch(start(tmp_path / "release"), dtvqa_home, subsets=["DTScene"])
-    assert said in result["error"]
-    assert "Traceback" not in result["stderr"]
-    assert tree(dtvqa_home) == {}
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"plain text", "not an image"),
-        (b"", "empty"),
-        (huge_picture(), "megapixels"),
-        (picture("DTScene/test/0.png")[:-2000], "damaged"),
-    ],
-    ids=["no image", "empty", "picture bomb", "cut off"],
-)
-def test_a_member_that_is_no_sound_image_is_one_error_that_names_it(
-    tmp_path: Path, dtvqa_home: Path, start: Start, content: bytes, said: str
-) -> None:
-    make_annotations(tmp_path / "release")
-    members = [(name, content if name == WANTED else good) for name, good in GOOD]
-    write_zip(tmp_path / "release" / "image.zip", members)
-    result = fetch(start(tmp_path / "release"), dtvqa_home, subsets=["DTScene"])
-    assert said in result["error"]
-    assert WANTED in result["error"]
-    assert "DTScene/test/0.png" not in images(dtvqa_home)
-
-
-def test_images_that_the_archive_lacks_are_counted(
-    tmp_path: Path, dtvqa_home: Path, start: Start
-) -> None:
-    make_annotations(tmp_path / "release")
-    write_zip(tmp_path / "release" / "image.zip", GOOD[:4])
-    done = dtvqa(start(tmp_path / "release"), dtvqa_home, "data", "fetch", "--subset", "DTScene")
-    assert done.returncode == 1
-    assert "2 of 6 images are not in it" in done.stderr
-    assert "DTScene: 4 of 6, 2 missing" in done.stdout
-
-
-# --- the store -----------------------------------------------------------------------------------
-
-
-def test_a_folder_where_a_file_is_expected(hub: LoopbackHub, dtvqa_home: Path) -> None:
-    (dtvqa_home / "test" / "DTScene.json").mkdir(parents=True)
-    result = fetch(hub, dtvqa_home)
-    assert "DTScene.json: " in result["error"]
-    assert "a folder" in result["error"]
-    assert images(dtvqa_home) == {}
-
-
-def test_a_file_where_the_store_is_expected(hub: LoopbackHub, dtvqa_home: Path) -> None:
-    dtvqa_home.write_text("mine")
-    result = fetch(hub, dtvqa_home)
-    assert f"{dtvqa_home}: this is a file, not a folder" in result["error"]
-    assert dtvqa_home.read_text() == "mine"
-
-
-def test_no_permission(hub: LoopbackHub, dtvqa_home: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    dtvqa_home.mkdir(mode=0o500)
-    result = fetch(hub, dtvqa_home)
-    assert "no permission" in result["error"]
-
-
-def test_a_write_that_fails_leaves_what_is_complete(hub: LoopbackHub, dtvqa_home: Path) -> None:
-    result = fetch(hub, dtvqa_home, file_limit=5000)  # annotations fit, images do not
-    assert "cannot write" in result["error"]
-    assert images(dtvqa_home) == {}
-    assert not list((dtvqa_home / ".partial").glob("*"))
-    again = fetch(hub, dtvqa_home)
-    assert "error" not in again, again
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, 100 kB large."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("needs root to mount a small file system")
-    if subprocess.run(command, capture_output=True).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_what_would_not_fit_is_told_before_anything_is_written(
-    hub: LoopbackHub, small_disk: Path
-) -> None:
-    home = small_disk / "home"
-    result = fetch(hub, home)
-    assert "do not fit" in result["error"]
-    assert tree(home) == {}
-
-
-def test_a_disk_that_fills_up_leaves_a_store_that_goes_on(
-    hub: LoopbackHub, small_disk: Path
-) -> None:
-    home = small_disk / "home"
-    filled = False
-
-    def fill(seen: Seen) -> None:
-        nonlocal filled
-        if seen.server == "store" and seen.start < DIRECTORY and not filled:
-            filled = True
-            (small_disk / "other").write_bytes(bytes(45_000))
-
-    hub.on_sent = fill
-    result = fetch(hub, home, subsets=["DTScene"])
-    assert "the disk is full" in result["error"], result
-    stored = images(home)
-    assert all(content == picture(image) for image, content in stored.items())
-    (small_disk / "other").unlink()
-    assert fetch(hub, home, subsets=["DTScene"])["images"]["DTScene/test"][0] == 6
-    assert Store(home).manifest().images["DTScene/test"].present == 6

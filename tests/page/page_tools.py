@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from page_runs import SAMPLE
 
 from dtvqa_plugin.report import Run
 from dtvqa_plugin.report.html.document import Sampling, page_document
@@ -15,8 +18,10 @@ from dtvqa_plugin.report.html.pictures import Picture
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+Question = dict[str, Any]
+LAST = SAMPLE[-1].question_id
 FAST = Sampling(resamples=200)
-TIMEOUT_MS = 10_000
+TIMEOUT_MS = 60_000
 
 SCROLL_THROUGH = """async () => {
   const found = [];
@@ -114,3 +119,25 @@ class Made:
 def make(path: Path, runs: list[Run], images: dict[str, Picture]) -> Made:
     document = page_document(runs, images, sampling=FAST)
     return Made(path, runs, document, write_page(path, render_page(document, images)))
+
+
+def expected(made: Made, test: Callable[[Question], bool]) -> list[str]:
+    return [question["id"] for question in made.document["questions"] if test(question)]
+
+
+def credit(question: Question, run: int, metric: int = 2) -> bool:
+    return bool(question["results"][run]["scores"][metric] > 0)
+
+
+def flag(made: Made, name: str) -> int:
+    return [item["name"] for item in made.document["flags"]].index(name)
+
+
+def choose(opened: Opened, **values: str) -> None:
+    for name, value in values.items():
+        control = opened.page.locator(f"#filters [name={name}]")
+        if control.evaluate("node => node.tagName") == "SELECT":
+            control.select_option(value)
+        else:
+            control.fill(value)
+    opened.until("location.hash !== ''")

@@ -39,9 +39,12 @@ _HEADERS = {
 }
 _ASSETS = {
     "": ("index.html", "text/html; charset=utf-8"),
-    "app.js": ("app.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("icon.svg", "image/svg+xml"),
     "style.css": ("style.css", "text/css; charset=utf-8"),
+    **{
+        name: (name, "text/javascript; charset=utf-8")
+        for name in ("base.js", "progress.js", "pair.js", "image.js", "app.js")
+    },
 }
 
 

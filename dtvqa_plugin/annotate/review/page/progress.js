@@ -1,0 +1,64 @@
+"use strict";
+
+// --- state and progress ---
+
+async function refresh() {
+  const state = await ask("api/state", {});
+  document.title = `Review: ${state.name}`;
+  at("set-name").textContent = state.name;
+  at("who").textContent = `${view.reviewer}, ${state.mine} decided`;
+  at("progress").replaceChildren(...state.styles.map((style) => goal(style, state.target)));
+  fillStyles(state.styles.map((style) => style.name));
+  at("kappa").textContent = state.agreement
+    .filter((part) => [part.first, part.second].includes(view.reviewer))
+    .map((part) => `κ ${kappa(part)} with ${part.first === view.reviewer ? part.second : part.first}`)
+    .join(", ");
+  at("agreement").textContent = state.agreement.map(agreementLine).join("\n")
+    || "No pair has been decided on by two reviewers yet.";
+}
+
+function goal(style, target) {
+  const box = make("div", "goal");
+  const count = make("span", "count");
+  const number = make("b", "", String(style.accepted));
+  count.append(number, ` of ${target}`);
+  if (style.disputed) count.append(`, ${style.disputed} disputed`);
+  box.append(make("span", "name", style.name), count, rail(Math.min(1, style.accepted / target)));
+  box.title = `${style.accepted} accepted, ${style.rejected} rejected, ${style.disputed} disputed, `
+    + `${style.pairs} pairs`;
+  return box;
+}
+
+function rail(share) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 100 4");
+  svg.setAttribute("preserveAspectRatio", "none");
+  for (const [name, width] of [["rail", 100], ["fill", 100 * share]]) {
+    const part = document.createElementNS(SVG, "rect");
+    part.setAttribute("class", name);
+    part.setAttribute("width", width);
+    part.setAttribute("height", 4);
+    svg.append(part);
+  }
+  return svg;
+}
+
+function kappa(part) {
+  return part.kappa === null ? "undefined" : part.kappa.toFixed(2);
+}
+
+function agreementLine(part) {
+  return `${part.first} and ${part.second}: ${part.same_verdict} of ${part.both} alike, `
+    + `Cohen's kappa ${kappa(part)}`;
+}
+
+function fillStyles(names) {
+  const select = at("style");
+  if (select.options.length === names.length + 1) return;
+  select.replaceChildren(...["", ...names].map((name) => {
+    const option = make("option", "", name || "all");
+    option.value = name;
+    return option;
+  }));
+  at("style-label").hidden = names.length < 2;
+}
