@@ -7,17 +7,26 @@ with clustered errors", section on the pairs cluster bootstrap). The benchmark f
 questions each subset has, so images are drawn within each subset.
 
 One draw of images gives a mean as (sum of the drawn images' scores) / (sum of their numbers of
-questions). Both sums are products of one matrix of draw counts with per-image sums, which is why
-10,000 draws cost well under a second.
+questions). Both sums are products of one matrix of draw counts with per-image sums. The counts
+depend on the numbers of images alone, so they are drawn once for all runs of one design.
+
+Intervals are bias-corrected and accelerated (BCa; Efron, 1987, "Better bootstrap confidence
+intervals"; for several strata Davison and Hinkley, 1997, section 5.3). Near 0 and 100 a mean is
+skewed, and percentiles of the draws lie too near the end of the scale; ``benchmarks/coverage.py``
+measures both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
-from dtvqa_plugin.runs.design import OVERALL, Design, Floats, as_columns
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats, Ints, as_columns
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -26,10 +35,23 @@ SEED = 20_240_506
 
 CHUNK = 1_000
 
+Counts = npt.NDArray[np.uint8]
+"""How often each image is drawn. More than 255 times in as many draws as there are images has a
+probability below 1e-500."""
+
+_KEPT_CELLS = 2**25
+"""Draws of designs with more images times resamples than this are not kept in memory."""
+
+_DECIMALS = 12
+"""Products of matrices of other widths differ in the last bits. Rounded, a run has the same
+interval alone and among others, and a draw that equals the mean is counted as equal."""
+
+_EQUAL = 1e-10
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure with its percentile interval; all three in the same unit."""
+    """A figure with its confidence interval; all three in the same unit."""
 
     value: float
     low: float
@@ -46,20 +68,22 @@ def bootstrap_means(
     """Means of each column in each resample, by part: arrays (resamples, columns).
 
     ``values`` is (questions,) or (questions, columns); columns share the draws, so that the
-    difference of two of them is a paired one.
+    difference of two of them is a paired one. Runs of one design share them as well.
     """
     check_resamples(resamples)
     columns = as_columns(values, design.questions)
     data = np.column_stack([design.sums(columns), design.sizes])
     totals = {part: np.zeros((resamples, data.shape[1])) for part in design.parts}
-    rng = np.random.default_rng(seed)
+    strata = tuple(len(design.members[name]) for name in design.names)
+    for place, start, counts in _draws(strata, resamples, seed):
+        name = design.names[place]
+        drawn = counts.astype(np.float64) @ data[design.members[name]]
+        totals[name][start : start + len(counts)] = drawn
     for name in design.names:
-        part = data[design.members[name]]
-        for start in range(0, resamples, CHUNK):
-            stop = min(start + CHUNK, resamples)
-            totals[name][start:stop] = _draw_counts(rng, len(part), stop - start) @ part
         totals[OVERALL] += totals[name]
-    return {part: total[:, :-1] / total[:, -1:] for part, total in totals.items()}
+    return {
+        part: np.round(total[:, :-1] / total[:, -1:], _DECIMALS) for part, total in totals.items()
+    }
 
 
 def check_resamples(resamples: int) -> None:
@@ -68,12 +92,35 @@ def check_resamples(resamples: int) -> None:
         raise ValueError(f"{resamples} resamples are too few; take 100 or more (10,000 is usual)")
 
 
-def _draw_counts(rng: np.random.Generator, items: int, draws: int) -> Floats:
+_Draw = tuple[int, int, Counts]
+
+
+def _draws(strata: tuple[int, ...], resamples: int, seed: int) -> Iterator[_Draw]:
+    """The draw counts (stratum, first resample, counts) chunk by chunk."""
+    if sum(strata) * resamples <= _KEPT_CELLS:
+        yield from _kept_draws(strata, resamples, seed)
+    else:
+        yield from _new_draws(strata, resamples, seed)
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(strata: tuple[int, ...], resamples: int, seed: int) -> tuple[_Draw, ...]:
+    return tuple(_new_draws(strata, resamples, seed))
+
+
+def _new_draws(strata: tuple[int, ...], resamples: int, seed: int) -> Iterator[_Draw]:
+    rng = np.random.default_rng(seed)
+    for place, images in enumerate(strata):
+        for start in range(0, resamples, CHUNK):
+            yield place, start, _draw_counts(rng, images, min(CHUNK, resamples - start))
+
+
+def _draw_counts(rng: np.random.Generator, items: int, draws: int) -> Counts:
     """How often each of ``items`` comes up in ``items`` draws with replacement: (draws, items)."""
     picks = rng.integers(0, items, size=(draws, items), dtype=np.int32)
     picks += np.arange(draws, dtype=np.int32)[:, None] * np.int32(items)
     counts = np.bincount(picks.ravel(), minlength=draws * items)
-    return counts.reshape(draws, items).astype(np.float64)
+    return counts.reshape(draws, items).astype(np.uint8)
 
 
 def intervals(
@@ -83,21 +130,95 @@ def intervals(
     seed: int = SEED,
     level: float = LEVEL,
 ) -> dict[str, list[Interval]]:
-    """Mean and percentile interval of each column, by part; in the unit of ``values``.
+    """Mean and BCa interval of each column, by part; in the unit of ``values``.
 
     A part whose questions lie on a single image gets an interval of zero width: there is nothing
     to resample, and ``Design.images`` says so.
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is a share between 0 and 1, for example 0.95; got {level!r}")
+    check_level(level)
     means = design.means(values)
     drawn = bootstrap_means(values, design, resamples, seed)
+    columns = as_columns(values, design.questions)
     tail = (1.0 - level) / 2.0
     result = {}
     for part in design.parts:
-        low, high = np.quantile(drawn[part], [tail, 1.0 - tail], axis=0)
+        low, high = bca_ends(
+            drawn[part], means[part], acceleration(columns, design, part), (tail, 1.0 - tail)
+        )
         result[part] = [
             Interval(float(value), float(a), float(b))
             for value, a, b in zip(means[part], low, high, strict=True)
         ]
+    return result
+
+
+def check_level(level: float) -> None:
+    """Raise ValueError for a level that is not a share between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is a share between 0 and 1, for example 0.95; got {level!r}")
+
+
+def influences(values: Floats, design: Design, part: str) -> Floats:
+    """What each image adds to the deviation of a part's mean: (images of the part, columns).
+
+    The empirical influence values of a ratio of sums, centred within each subset and divided by
+    the number of questions: their squares add up to the variance of the mean (but for a factor
+    n / (n - 1) a subset), their cubes to its third moment.
+    """
+    columns = as_columns(values, design.questions)
+    rows = design.rows[part]
+    residual = np.zeros_like(columns)
+    residual[rows] = columns[rows] - columns[rows].mean(axis=0)
+    sums = design.sums(residual)
+    names = design.names if part == OVERALL else (part,)
+    own = [sums[design.members[name]] for name in names]
+    return np.concatenate([found - found.mean(axis=0) for found in own]) / len(rows)
+
+
+def acceleration(values: Floats, design: Design, part: str) -> Floats:
+    """A sixth of the skewness of the mean, column by column; 0 where nothing varies."""
+    found = influences(values, design, part)
+    squares, cubes = (found**2).sum(axis=0), (found**3).sum(axis=0)
+    varies = squares > _EQUAL**2
+    scale = np.where(varies, squares, 1.0) ** 1.5
+    result: Floats = np.where(varies, cubes / (6.0 * scale), 0.0)
+    return result
+
+
+def bca_ends(
+    drawn: Floats, means: Floats, accelerations: Floats, shares: tuple[float, ...]
+) -> list[Floats]:
+    """The bounds below which the true mean lies with probabilities ``shares``, for each column.
+
+    Args:
+        drawn: Means in each resample, (resamples, columns).
+        means: The means themselves, (columns,).
+        accelerations: As from ``acceleration``, (columns,).
+        shares: Nominal probabilities, for example 0.025 and 0.975.
+    """
+    normal = NormalDist()
+    count = len(drawn)
+    equal = (np.abs(drawn - means) <= _EQUAL).sum(axis=0)
+    below = (drawn < means - _EQUAL).sum(axis=0) + equal / 2.0
+    share_below = np.clip(below / count, 1.0 / (count + 1), count / (count + 1))
+    bias = np.asarray([normal.inv_cdf(share) for share in share_below.tolist()])
+    ordered = np.sort(drawn.T, axis=1)
+    ends = []
+    for share in shares:
+        moved = bias + normal.inv_cdf(share)
+        # |acceleration| is at most 1/6, so only levels beyond 1 - 1e-9 come near the pole.
+        adjusted = bias + moved / np.maximum(1.0 - accelerations * moved, _EQUAL)
+        wanted = np.asarray([normal.cdf(value) for value in adjusted.tolist()])
+        ends.append(np.round(_quantiles(ordered, wanted), _DECIMALS))
+    return ends
+
+
+def _quantiles(ordered: Floats, shares: Floats) -> Floats:
+    """One quantile of each row of sorted draws, linear between neighbours."""
+    places = shares * (ordered.shape[1] - 1)
+    lower: Ints = np.floor(places).astype(np.intp)
+    upper = np.minimum(lower + 1, ordered.shape[1] - 1)
+    rows = np.arange(len(ordered))
+    rest = places - lower
+    result: Floats = ordered[rows, lower] * (1.0 - rest) + ordered[rows, upper] * rest
     return result

@@ -1,21 +1,23 @@
 """How large a difference the questions at hand can show.
 
-The smallest difference that a paired two-sided test at level ``alpha`` finds with probability
-``power`` is (z[1 - alpha/2] + z[power]) standard errors of the mean difference. The standard error
-comes either from two runs (clustered by image) or from an assumption: that a share of questions is
-scored differently by the two models, by one whole point each way, and that differences on one image
-correlate.
+The test is the sign-flip test over images (``significance``). Its null distribution keeps the
+differences as they are and turns their signs, so its spread is that of the differences around 0,
+while their mean spreads around its own value: a difference d is found with probability ``power``
+where d = z[1 - alpha/2] * null error(d) + z[power] * standard error(d) (for differences of one
+whole point on images of one question this is Connor, 1987, "Sample size for testing differences in
+proportions for the paired-sample design"). The standard error comes either from two runs
+(clustered by image) or from an assumption: that a share of questions is scored differently by the
+two models, by one whole point each way, and that differences on one image correlate.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
+from dtvqa_plugin.analysis.bootstrap import influences
 from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
 ALPHA = 0.05
@@ -26,25 +28,59 @@ DISCORDANCE = (0.05, 0.1, 0.2, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class Detectable:
-    """The smallest difference (0-1) that a part of the test set shows; ``basis`` says from what."""
+    """The smallest difference (0-1) that a part of the test set shows; ``basis`` says from what.
+
+    ``difference`` and ``standard_error`` are None where not even the largest possible difference
+    is found with the wanted probability, or where a single image tells nothing of the spread.
+    """
 
     part: str
     questions: int
     images: int
     basis: str
-    standard_error: float
-    difference: float
+    standard_error: float | None
+    difference: float | None
 
 
 def detectable_difference(
-    standard_error: float, alpha: float = ALPHA, power: float = POWER
-) -> float:
-    """The difference found with probability ``power``; in the unit of the standard error."""
+    error: Callable[[float], float],
+    mean_square: float = 0.0,
+    largest: float = 1.0,
+    alpha: float = ALPHA,
+    power: float = POWER,
+) -> float | None:
+    """The smallest difference that the sign-flip test finds with probability ``power``.
+
+    Args:
+        error: Standard error of the mean difference if the true one is d; in the unit of d.
+        mean_square: What d * d is multiplied with to give the square that the null distribution
+            has beyond the standard error's: the sum over images of (questions of the image /
+            questions) squared.
+        largest: The largest difference that can be.
+        alpha: Level of the two-sided test.
+        power: Wanted probability.
+
+    Returns:
+        The difference, or None if ``largest`` is not found as often as that.
+    """
     for name, value in (("alpha", alpha), ("power", power)):
         if not 0.0 < value < 1.0:
             raise ValueError(f"{name} is a probability between 0 and 1; got {value!r}")
     normal = NormalDist()
-    return (normal.inv_cdf(1.0 - alpha / 2.0) + normal.inv_cdf(power)) * standard_error
+    critical, wanted = normal.inv_cdf(1.0 - alpha / 2.0), normal.inv_cdf(power)
+
+    def margin(difference: float) -> float:
+        spread = error(difference)
+        null = math.sqrt(spread**2 + mean_square * difference**2)
+        return difference - critical * null - wanted * spread
+
+    if not margin(largest) >= 0.0:
+        return None
+    low, high = 0.0, largest
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if margin(middle) >= 0.0 else (middle, high)
+    return high
 
 
 def clustered_error(values: Floats, design: Design, part: str = OVERALL) -> float:
@@ -53,19 +89,22 @@ def clustered_error(values: Floats, design: Design, part: str = OVERALL) -> floa
     The linearised (sandwich) variance of a ratio of sums, images drawn within each subset; a
     subset with one image adds nothing that could be estimated. NaN if no subset has two images.
     """
-    data = np.asarray(values, dtype=np.float64)
-    names = design.names if part == OVERALL else (part,)
-    total = design.size(part)
-    variance, known = 0.0, False
-    for name in names:
-        rows = design.rows[name]
-        residual = np.zeros(design.questions)
-        residual[rows] = data[rows] - data[design.rows[part]].mean()
-        sums = design.sums(residual)[design.members[name], 0]
-        if len(sums) > 1:
+    found = influences(values, design, part)[:, 0]
+    variance, known, start = 0.0, False, 0
+    for name in design.names if part == OVERALL else (part,):
+        images = design.images(name)
+        squares = found[start : start + images] ** 2
+        start += images
+        if images > 1:
             known = True
-            variance += float(np.var(sums, ddof=1)) * len(sums) / total**2
+            variance += float(squares.sum()) * images / (images - 1)
     return math.sqrt(variance) if known else math.nan
+
+
+def image_weight(design: Design, part: str) -> float:
+    """Sum over a part's images of (questions of the image / questions of the part) squared."""
+    sizes = design.sizes if part == OVERALL else design.sizes[design.members[part]]
+    return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
 def design_effect(design: Design, part: str, correlation: float) -> float:
@@ -77,8 +116,7 @@ def design_effect(design: Design, part: str, correlation: float) -> float:
         raise ValueError(
             f"the correlation within an image must be from 0 to 1; got {correlation!r}"
         )
-    sizes = design.sizes if part == OVERALL else design.sizes[design.members[part]]
-    return 1.0 + (float((sizes**2).sum() / sizes.sum()) - 1.0) * correlation
+    return 1.0 + (image_weight(design, part) * design.size(part) - 1.0) * correlation
 
 
 def assumed(
@@ -90,8 +128,7 @@ def assumed(
 ) -> list[Detectable]:
     """What each part shows if the models score a share ``discordance`` of questions differently.
 
-    A difference d over discordant share q has variance q - d**2 a question; d depends on its own
-    variance, so it is solved for: d**2 = f**2 * (q - d**2) with f the error of unit variance.
+    A difference d over discordant share q has variance q - d**2 a question, and is at most q.
     """
     rows = []
     for share in discordance:
@@ -100,11 +137,21 @@ def assumed(
         for part in design.parts:
             size = design.size(part)
             unit = math.sqrt(design_effect(design, part, correlation) / size)
-            factor = detectable_difference(unit, alpha, power) ** 2
-            difference = math.sqrt(share * factor / (1.0 + factor))
-            error = unit * math.sqrt(share - difference**2)
-            basis = f"{share:.0%} of scores differ"
-            rows.append(Detectable(part, size, design.images(part), basis, error, difference))
+
+            def error(difference: float, unit: float = unit, share: float = share) -> float:
+                return unit * math.sqrt(max(0.0, share - difference**2))
+
+            found = detectable_difference(error, image_weight(design, part), share, alpha, power)
+            rows.append(
+                Detectable(
+                    part=part,
+                    questions=size,
+                    images=design.images(part),
+                    basis=f"{share:.0%} of scores differ",
+                    standard_error=None if found is None else error(found),
+                    difference=found,
+                )
+            )
     return rows
 
 
@@ -114,9 +161,20 @@ def observed(
     """What each part shows with the spread that two runs really have."""
     rows = []
     for part in design.parts:
-        error = clustered_error(differences, design, part)
-        difference = detectable_difference(error, alpha, power)
+        spread = clustered_error(differences, design, part)
+
+        def error(_: float, spread: float = spread) -> float:
+            return spread
+
+        found = detectable_difference(error, image_weight(design, part), 1.0, alpha, power)
         rows.append(
-            Detectable(part, design.size(part), design.images(part), basis, error, difference)
+            Detectable(
+                part=part,
+                questions=design.size(part),
+                images=design.images(part),
+                basis=basis,
+                standard_error=None if math.isnan(spread) else spread,
+                difference=found,
+            )
         )
     return rows

@@ -21,7 +21,7 @@ PARTIAL_MARK = "†"
 VERBOSE_MARK = "‡"
 
 FEW_IMAGES = 30
-"""Below this many images a percentile interval is rough, and a note says so."""
+"""Below this many images a interval is rough, and a note says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ResultTable:
         """What must stand under the table: how the figures were made, marks, sources, remarks."""
         level = f"{self.level:.0%}"
         notes = [
-            f"Figures times 100; {level} percentile interval from {self.resamples:,} bootstrap "
+            f"Figures times 100; {level} BCa interval from {self.resamples:,} bootstrap "
             f"resamples of images within each subset (seed {self.seed})."
         ]
         if any(row.partial for row in self.rows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -157,7 +158,7 @@ def comparison_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str
     level = f"{comparison.level:.0%}"
     notes = [
         f"Figures times 100; {level} interval from {comparison.resamples:,} paired bootstrap "
-        f"resamples of images, two-sided p from {comparison.resamples:,} sign flips of images "
+        f"resamples of images, two-sided mid-p from {comparison.resamples:,} sign flips of images "
         f"(seed {comparison.seed}); Holm over the subsets."
     ]
     left_out = len(comparison.only_a) + len(comparison.only_b)
@@ -167,6 +168,11 @@ def comparison_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str
             "of B left out."
         )
     for metric in metrics:
+        overall = comparison.rows(metric)[0].difference.scaled(100.0)
+        notes.append(
+            f"{HEADINGS[metric]}: the difference lies within "
+            f"{_up(max(abs(overall.low), abs(overall.high)))} points at {level}."
+        )
         flips = comparison.flips[metric]
         gained = sum(flip.gained for flip in flips)
         notes.append(
@@ -174,6 +180,11 @@ def comparison_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str
             f"{gained} credited to A only, {len(flips) - gained} to B only."
         )
     return notes + [f"Note: {remark}." for remark in comparison.remarks]
+
+
+def _up(points: float) -> str:
+    """One decimal, never below the figure itself."""
+    return f"{math.ceil(round(points * 10, 6)) / 10:.1f}"
 
 
 LEAKAGE_HEADER = ("Part", "n", "Blank AccANLS", "AccANLS", "Needs reading", "AccANLS there")
@@ -207,8 +218,8 @@ def power_cells(rows: Iterable[Detectable]) -> list[list[str]]:
             row.basis,
             str(row.questions),
             str(row.images),
-            f"{row.standard_error * 100:.2f}",
-            f"{row.difference * 100:.1f}",
+            NO_FIGURE if row.standard_error is None else f"{row.standard_error * 100:.2f}",
+            NO_FIGURE if row.difference is None else f"{row.difference * 100:.1f}",
         ]
         for row in rows
     ]

@@ -186,12 +186,16 @@ def test_a_wrong_call_is_one_message(
 def test_power_for_assumed_and_for_observed_differences(
     run: Path, other: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--differing", "0.1", "--image-correlation", "0", "--format", "json"]
-    _, out, _ = dtvqa(capsys, "power", "--split", "mini", *options)
-    rows = {row["part"]: row for row in json.loads(out)["rows"]}
-    assert rows["overall"]["questions"] == 64
-    # d**2 = f**2 (q - d**2) with f = 2.8016 / 8 and q = 0.1.
-    assert rows["overall"]["difference"] == pytest.approx(0.1045, abs=5e-4)
+    options = ["--differing", "0.1", "--differing", "0.4", "--image-correlation", "0"]
+    _, out, _ = dtvqa(capsys, "power", "--split", "mini", *options, "--format", "json")
+    none, some = [row for row in json.loads(out)["rows"] if row["part"] == "overall"]
+    assert (none["questions"], none["images"]) == (64, 17)
+    assert none["difference"] is None, "a tenth of 64 questions on 17 images cannot show anything"
+    # d = 1.96 sqrt((0.4 - d**2 + 3.8125 d**2) / 64) + 0.8416 sqrt((0.4 - d**2) / 64)
+    d = some["difference"]
+    expected = 1.96 * ((0.4 + 2.8125 * d**2) / 64) ** 0.5 + 0.8416 * ((0.4 - d**2) / 64) ** 0.5
+    assert d == pytest.approx(expected, abs=5e-4)
+    assert "–" in dtvqa(capsys, "power", "--split", "mini", *options)[1]
     _, out, _ = dtvqa(capsys, "power", run, other, "--format", "json")
     assert json.loads(out)["rows"][0]["basis"] == "right against right, accanls"
     assert "Smallest difference" in dtvqa(capsys, "power", "--split", "mini")[1]

@@ -11,18 +11,12 @@ from dtvqa_plugin.analysis.power import (
     clustered_error,
     design_effect,
     detectable_difference,
+    observed,
 )
-from dtvqa_plugin.analysis.significance import holm, signflip_p
-from dtvqa_plugin.runs.design import OVERALL, Design, Floats
+from dtvqa_plugin.analysis.significance import holm, pairwise_p, signflip_p
+from dtvqa_plugin.runs.design import OVERALL, Design
 
 PAIRS = [image for image in range(120) for _ in range(2)]
-
-
-def paired_scores(rng: np.random.Generator, gain: float) -> Floats:
-    """Differences of two models: a fifth of the images flips, both questions together."""
-    flips = rng.random(120) < 0.2
-    sign = np.where(rng.random(120) < 0.5 + gain, 1.0, -1.0)
-    return np.repeat(flips * sign, 2)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.15, 0.4], ids=["none", "some", "large"])
@@ -36,34 +30,54 @@ def test_signflip_agrees_with_scipy(shift: float) -> None:
     assert ours == pytest.approx(theirs, abs=0.015)
 
 
-def test_signflip_of_few_images_is_the_exact_value() -> None:
-    # Three images, all in favour of A: of 8 sign patterns 2 are as extreme, p = 1/4.
-    p_value = signflip_p(np.asarray([1.0, 1.0, 1.0]), one_subset([0, 1, 2]))[OVERALL][0]
-    assert p_value == pytest.approx(0.25, abs=0.02)
+@pytest.mark.parametrize(("up", "down"), [(3, 0), (6, 1), (9, 3), (14, 4), (5, 5)])
+def test_signflip_of_whole_points_is_the_mid_p_mcnemar_test(up: int, down: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    differences = np.asarray([1.0] * up + [-1.0] * down + [0.0] * 30)
+    ours = signflip_p(differences, one_subset(list(range(len(differences)))))[OVERALL][0]
+    flips, most = up + down, max(up, down)
+    mid = stats.binom.sf(most, flips, 0.5) + stats.binom.pmf(most, flips, 0.5) / 2
+    assert ours == pytest.approx(min(1.0, 2 * mid), abs=0.015)
 
 
 def test_equal_runs_give_p_of_one_and_no_p_is_zero() -> None:
     assert signflip_p(np.zeros(10), one_subset(list(range(10))))[OVERALL][0] == 1.0
     assert signflip_p(np.ones(200), one_subset(list(range(200))))[OVERALL][0] == pytest.approx(
-        1e-4, rel=0.01
+        5e-5, rel=0.01
     )
 
 
-def test_false_alarms_come_as_often_as_the_level_says_and_more_often_if_images_are_ignored() -> (
-    None
-):
+def test_pairwise_p_is_signflip_p_of_each_difference() -> None:
+    rng = np.random.default_rng(4)
+    design = Design(["a"] * 40 + ["b"] * 60, [str(number // 2) for number in range(100)])
+    values = rng.integers(0, 2, size=(100, 4)).astype(float)
+    for part in design.parts:
+        for (i, j), found in pairwise_p(values, design, part, 2000).items():
+            alone = signflip_p(values[:, i] - values[:, j], design, 2000)[part][0]
+            assert found == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.2], ids=lambda share: f"{share:.0%} differ")
+def test_false_positives_come_as_often_as_the_level_says(share: float) -> None:
+    """2,000 pairs of equally good models; the same p without mid-p rejects 1.5 % at 1 %."""
     rng = np.random.default_rng(11)
-    together, apart = one_subset(PAIRS), one_subset(list(range(len(PAIRS))))
-    trials = 500
-    alarms = {"images": 0, "questions": 0}
-    for trial in range(trials):
-        differences = paired_scores(rng, gain=0.0)
-        for name, design in (("images", together), ("questions", apart)):
-            p_value = signflip_p(differences, design, permutations=400, seed=trial)[OVERALL][0]
-            alarms[name] += p_value <= 0.05
-    # Three standard errors of 500 trials at 5 % are 0.029.
-    assert alarms["images"] / trials <= 0.079
-    assert alarms["questions"] / trials > 0.1
+    flips = rng.random((600, 2000)) < share
+    gaps = flips * rng.choice([-1.0, 1.0], size=flips.shape)
+    p_values = signflip_p(gaps, one_subset(list(range(600))), permutations=2000)[OVERALL]
+    # Three standard errors at 5 % are 1.5 points.
+    assert 0.03 <= (p_values <= 0.05).mean() <= 0.065
+
+
+def test_questions_of_one_image_taken_for_independent_give_false_positives() -> None:
+    rng = np.random.default_rng(12)
+    flips = rng.random((120, 1000)) < 0.2
+    gaps = np.repeat(flips * rng.choice([-1.0, 1.0], size=flips.shape), 2, axis=0)
+    rates = [
+        (signflip_p(gaps, one_subset(images), permutations=1000)[OVERALL] <= 0.05).mean()
+        for images in (PAIRS, list(range(240)))
+    ]
+    assert rates[0] <= 0.07
+    assert rates[1] > 0.1
 
 
 @pytest.mark.parametrize(
@@ -84,24 +98,47 @@ def test_holm(given: dict[str, float], expected: dict[str, float]) -> None:
     assert holm(given) == pytest.approx(expected)
 
 
-def test_the_detectable_difference_is_detected_as_often_as_said() -> None:
-    """Simulated pairs of models that differ by just that much: 80 % of tests find it."""
+@pytest.mark.parametrize(("images", "share"), [(300, 0.1), (300, 0.3), (1000, 0.05)])
+@pytest.mark.parametrize("power", [0.8, 0.5])
+def test_the_test_finds_the_detectable_difference_as_often_as_said(
+    images: int, share: float, power: float
+) -> None:
+    """2,000 pairs of models that differ by just that much, tested as `compare` tests them."""
     rng = np.random.default_rng(13)
-    design = one_subset(list(range(1200)))
-    share = 0.2
-    (row,) = [r for r in assumed(design, [share], correlation=0.0) if r.part == OVERALL]
+    design = one_subset(list(range(images)))
+    row = assumed(design, [share], correlation=0.0, power=power)[0]
+    assert row.difference is not None
     up = (share + row.difference) / 2
-    trials, found = 1000, 0
-    for _ in range(trials):
-        draws = rng.random(1200)
-        gaps = np.where(draws < up, 1.0, np.where(draws < share, -1.0, 0.0))
-        found += abs(gaps.mean()) > 1.959964 * clustered_error(gaps, design)
-    assert found / trials == pytest.approx(0.8, abs=0.04)
+    draws = rng.random((images, 2000))
+    gaps = np.where(draws < up, 1.0, np.where(draws < share, -1.0, 0.0))
+    found = signflip_p(gaps, design, permutations=2000)[OVERALL] <= 0.05
+    assert found.mean() == pytest.approx(power, abs=0.035)
+
+
+def test_the_power_of_two_runs_is_that_of_their_own_spread() -> None:
+    """Differences of 120 images with two questions each, shifted to the reported difference."""
+    rng = np.random.default_rng(17)
+    design = one_subset(PAIRS)
+    gaps = np.repeat(rng.normal(0.0, 0.5, size=(120, 2000)), 2, axis=0)
+    row = observed(gaps[:, 0], design, "two runs")[0]
+    assert row.difference is not None
+    expected = detectable_difference(lambda _: 0.5 / 120**0.5, 1 / 120)
+    assert row.difference == pytest.approx(expected, rel=0.1)
+    assert expected is not None
+    found = signflip_p(gaps + expected, design, permutations=2000)[OVERALL] <= 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.035)
+
+
+def test_a_difference_that_cannot_be_found_is_none() -> None:
+    few = one_subset(list(range(20)))
+    assert assumed(few, [0.05])[0].difference is None, "20 questions, at most 5 points apart"
+    alone = observed(np.zeros(3), one_subset([0, 0, 0]), "one image")[0]
+    assert (alone.difference, alone.standard_error) == (None, None)
 
 
 def test_power_arithmetic() -> None:
-    # (1.9600 + 0.8416) standard errors.
-    assert detectable_difference(1.0) == pytest.approx(2.8016, abs=1e-3)
+    # (1.9600 + 0.8416) standard errors where the spread does not depend on the difference.
+    assert detectable_difference(lambda _: 0.1) == pytest.approx(0.28016, abs=1e-4)
     pairs = one_subset(PAIRS)
     assert design_effect(pairs, OVERALL, 0.0) == 1.0
     assert design_effect(pairs, OVERALL, 0.3) == pytest.approx(1.3)
@@ -115,8 +152,8 @@ def test_power_arithmetic() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: detectable_difference(1.0, alpha=0.0), "alpha is a probability"),
-        (lambda: detectable_difference(1.0, power=80.0), "power is a probability"),
+        (lambda: detectable_difference(abs, alpha=0.0), "alpha is a probability"),
+        (lambda: detectable_difference(abs, power=80.0), "power is a probability"),
         (lambda: design_effect(one_subset([0]), OVERALL, 2.0), "correlation"),
         (lambda: assumed(one_subset([0]), [0.0]), "share of differing"),
     ],
