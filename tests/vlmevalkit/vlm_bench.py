@@ -85,7 +85,7 @@ class Bench:
         """Run a command of this plugin in this process."""
         self.capture.readouterr()
         self.log.clear()
-        self.patch.delenv("DTVQA_ASK_AGAIN", raising=False)
+        self.patch.setenv("DTVQA_ASK_AGAIN", "0")  # --ask-again sets it; undone after the test
         before = sys.argv
         try:
             command(list(arguments))
