@@ -124,7 +124,7 @@ def test_internvl_gives_our_names_6_tiles_where_docvqa_gets_18() -> None:
         ("DTVQA_PROMPTED", [], True, HONOURS, None),
         ("DTVQA_PROMPTED", [], False, None, "Scored from a file"),
         ("DTVQA_PROMPTED", ["--api-mode"], True, False, "--api-mode"),
-        ("DTVQA_NATIVE", [], True, False, "The model's own prompt builder"),
+        ("DTVQA_NATIVE", [], True, False, "The model class built its own prompt"),
     ],
 )
 def test_summary_says_whether_the_prompt_was_enforced(
