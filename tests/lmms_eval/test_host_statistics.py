@@ -19,7 +19,7 @@ import pytest
 
 pytest.importorskip("lmms_eval.api", reason="needs the extra: pip install 'dtvqa-plugin[lmms]'")
 
-from lmms_host import CommandRun, command, evaluate
+from lmms_host import ONLY_SIMPLE_OPENAI, CommandRun, command, evaluate
 from loopback import LoopbackOpenAI, image_of, text_of
 from PIL import Image
 from released_layout import make_release
@@ -58,7 +58,8 @@ def label(request: dict[str, Any]) -> int:
 
 def openai(server: LoopbackOpenAI, *more: str) -> list[str]:
     model = f"model_version=loopback,base_url={server.url},api_key=none"
-    return ["--model", "openai", "--model_args", model, "--tasks", TASK, *more]
+    flags = ["--force_simple"] if ONLY_SIMPLE_OPENAI else []
+    return ["--model", "openai", "--model_args", model, "--tasks", TASK, *flags, *more]
 
 
 def clustered_error(scores: list[float], clusters: tuple[int, ...]) -> float:

@@ -2,8 +2,7 @@
 
 The group exists in lmms-eval 0.6.0 and newer; there is none for tasks. ``manifests`` runs while
 ``lmms_eval.models`` is imported, before any ``TaskManager`` is built, so it wraps
-``TaskManager.initialize_tasks`` to search our folder as well. Seen working on 0.7.3; the signature
-is the same in 0.6.0 (tasks run there too), 0.6.1, 0.7, 0.7.1 and 0.7.2.
+``TaskManager.initialize_tasks`` to search our folder as well. Versions seen: ``scripts/hosts``.
 
 Nothing of ours may raise: lmms-eval does not guard its entry points, and a benchmark must not
 break its host. The host's own errors pass through, named as the host's.
