@@ -123,7 +123,12 @@ class DTVQAScore(Metric):  # type: ignore[misc]  # torchmetrics is not followed 
         """Means and counts by subset, and of all questions under ``overall``.
 
         Of this process alone, unless called between `sync` and `unsync`; `compute` is synced.
-        Raises ValueError when there are no questions.
+
+        Returns:
+            Aggregates (0-1) by subset name.
+
+        Raises:
+            ValueError: There are no questions.
         """
         table = _in_order(dim_zero_cat(self.rows).cpu().numpy())
         if not len(table):
@@ -136,10 +141,14 @@ class DTVQAScore(Metric):  # type: ignore[misc]  # torchmetrics is not followed 
         return found
 
     def compute(self) -> dict[str, Tensor]:
-        """``accanls``, ``anls``, ``acc``, ``n``, ``failed``, and the same as ``SUBSET/accanls``.
+        """The figures over all processes.
 
-        Scalars, float64 (counts int64); subsets without a question are left out. Raises
-        ValueError when there are no questions.
+        Returns:
+            ``accanls``, ``anls``, ``acc`` (float64 scalars, 0-1), ``n`` and ``failed`` (int64
+            scalars), and the same as ``SUBSET/accanls`` and so on for each subset with a question.
+
+        Raises:
+            ValueError: There are no questions.
         """
         values: dict[str, Tensor] = {}
         for name, found in self.aggregates().items():
@@ -173,7 +182,15 @@ def _aggregate(table: Any) -> Aggregate:
 
 
 def argmax_logits(logits: Any, labels: Any) -> Any:
-    """For ``preprocess_logits_for_metrics``: keep the likeliest token, not the whole vocabulary."""
+    """For ``preprocess_logits_for_metrics``: keep the most likely token, not the whole vocabulary.
+
+    Args:
+        logits: Shape (batch, length, vocabulary), or a tuple that begins with it.
+        labels: Not used; the trainer passes them.
+
+    Returns:
+        Token ids, shape (batch, length).
+    """
     first = logits[0] if isinstance(logits, (tuple, list)) else logits
     return first.argmax(dim=-1)
 
@@ -188,12 +205,12 @@ def make_compute_metrics(
 ) -> Callable[[Any], dict[str, float]]:
     """``compute_metrics`` for the Hugging Face `Trainer` and TRL's `SFTTrainer`.
 
-    Without ``generated`` the predictions are those made under teacher forcing (logits, or ids
-    from `argmax_logits`): each stretch of labels other than -100 is an answer, compared with the
-    tokens predicted for it. That is quicker than generation, and kinder: every token is predicted
-    from the right ones before it. The loss must be on the answers alone (TRL:
-    ``assistant_only_loss=True``). With ``generated`` predictions are ids as `generate` returns
-    them (``Seq2SeqTrainer`` with ``predict_with_generate``), the prompt cut off.
+    Without ``generated`` the predictions are those made under teacher forcing (logits, or ids from
+    `argmax_logits`). Each contiguous run of labels other than -100 is an answer, compared with the
+    tokens predicted for it. This is faster than generation and scores higher, because each token is
+    predicted from the correct preceding ones. The loss must be on the answers alone (TRL:
+    ``assistant_only_loss=True``). With ``generated`` the predictions are ids as `generate` returns
+    them (``Seq2SeqTrainer`` with ``predict_with_generate``), without the prompt.
 
     Args:
         tokenizer: a tokenizer, or a processor that has one.
@@ -202,8 +219,9 @@ def make_compute_metrics(
         generated: predictions come from `generate`.
         tau: ANLS threshold.
 
-    The returned function gives ``accanls``, ``anls``, ``acc`` and ``DTScene_accanls`` and so on,
-    0 to 1, as floats; it raises ValueError when the number of answers does not fit.
+    Returns:
+        A function that gives ``accanls``, ``anls``, ``acc``, ``DTScene_accanls`` and so on (0-1).
+        It raises ValueError if the number of answers does not match.
     """
     decoder = getattr(tokenizer, "tokenizer", tokenizer)
 

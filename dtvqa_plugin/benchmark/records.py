@@ -47,7 +47,11 @@ class TrainRecord:
     turn: int
 
     def as_record(self) -> Record:
-        """The same question in the form shared by all splits."""
+        """The same question in the form that all splits share.
+
+        Returns:
+            A record with one answer.
+        """
         return Record(
             question_id=self.question_id,
             subset=self.subset,
@@ -93,7 +97,11 @@ class Reading(Generic[R]):
     problems: tuple[Problem, ...]
 
     def counts(self) -> dict[str, int]:
-        """Number of problems by code, most frequent first."""
+        """Number of problems by code, most frequent first.
+
+        Returns:
+            Counts by problem code.
+        """
         return dict(Counter(problem.code for problem in self.problems).most_common())
 
 

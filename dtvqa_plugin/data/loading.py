@@ -25,9 +25,22 @@ def records(
     home: str | Path | None = None,
     strict: bool = False,
 ) -> list[Record]:
-    """All usable records of a split, whether their images are there or not; imports no datasets.
+    """All usable records of a split, with or without their images; does not import datasets.
 
-    Raises as `read_split` does; unusable records are counted in one warning.
+    Unusable records are counted in one warning.
+
+    Args:
+        split: A name of `SPLITS`: ``test``, ``val``, ``train``, ``mini`` or ``custom``.
+        subset: One subset or several; ``None`` means all.
+        sources: The only training files to read; ``None`` means all.
+        home: The store (default: ``DTVQA_HOME``).
+        strict: Whether an unusable record is an error.
+
+    Returns:
+        The records in file order.
+
+    Raises:
+        DataError: The split or subset is unknown, or its annotations are missing or damaged.
     """
     found = get_split(split)
     subsets = found.check_subsets(subset)
@@ -49,9 +62,8 @@ def load_split(
     """A split as `datasets.Dataset`: question_id, subset, image, question, answers, source.
 
     ``image`` holds absolute paths and is decoded when a row is read (upright RGB, see
-    `dtvqa_plugin.utils.images`); the table holds no image bytes. Rows are in file order. What the
-    store lacks is fetched from the hub first, unless ``DTVQA_AUTO_FETCH=0`` or
-    ``HF_HUB_OFFLINE=1``.
+    `dtvqa_plugin.utils.images`); the table holds no image bytes. Missing files are fetched from the
+    hub first, unless ``DTVQA_AUTO_FETCH=0`` or ``HF_HUB_OFFLINE=1``.
 
     Args:
         split: ``test``, ``val``, ``train``, ``mini`` (the embedded sample; no store needed) or
@@ -62,6 +74,9 @@ def load_split(
         allow_partial: Whether to keep the questions whose image is in the store, with a warning
             ("146 of 300"), where others are missing (default: ``DTVQA_ALLOW_PARTIAL=1``).
         strict: Whether an unusable record is an error.
+
+    Returns:
+        The rows in file order, one per question.
 
     Raises:
         DataError: Annotations or images are missing; the message names the command that brings

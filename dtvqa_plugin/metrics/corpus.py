@@ -100,7 +100,14 @@ class References:
         return tuple(self.flat[start : start + int(self.counts[index])])
 
     def name(self, index: int) -> str:
-        """How an error names a question."""
+        """How an error message names a question.
+
+        Args:
+            index: Its position.
+
+        Returns:
+            Its id, or its index if there are no ids.
+        """
         return question_name(None if self.question_ids is None else self.question_ids[index], index)
 
 
@@ -214,6 +221,9 @@ def score_corpus(
         tau: ANLS threshold, above 0 and up to 1.
         question_ids: n names for error messages (the index without them); `References` bring
             their own.
+
+    Returns:
+        Scores of every question and the means (0-1), overall and by subset.
 
     Raises:
         ValueError: as `score` does, for the first question at fault; also if there are no

@@ -41,7 +41,13 @@ class Prepared:
 def is_failure(prediction: object) -> bool:
     """True if a host got no answer: None, NaN (float, numpy, pandas) or a failure marker.
 
-    An empty text is an answer, a wrong one: it is not a failure.
+    An empty text is an answer, a wrong one, and not a failure.
+
+    Args:
+        prediction: What the host stored.
+
+    Returns:
+        True for a failure.
     """
     if isinstance(prediction, str):
         return prediction.startswith(FAILURE_PREFIXES)
@@ -51,12 +57,17 @@ def is_failure(prediction: object) -> bool:
 
 
 def prepare(prediction: object) -> Prepared:
-    """Turn what a host hands over into text to score. Never raises.
+    """Turn what a host stored into text to score. Never raises.
 
-    A failure stays one (`is_failure`). Text loses its reasoning (`strip_reasoning`) and then the
-    white space around it, as the released runners do. A list of one element stands for that
-    element, a number for its text; any other value becomes its JSON text, so that it is scored
-    and seen, not dropped.
+    A failure stays a failure (`is_failure`). Reasoning (`strip_reasoning`) and then outer white
+    space are removed from text, as the released runners do. A list of one element is replaced by the
+    element, a number by its text. Any other value becomes its JSON text and is scored.
+
+    Args:
+        prediction: A value of any type.
+
+    Returns:
+        The text, and whether the call failed or the reasoning was cut.
     """
     if isinstance(prediction, Prepared):
         return prediction

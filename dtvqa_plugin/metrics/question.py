@@ -75,14 +75,23 @@ def score(
 ) -> Score:
     """Score one prediction against its reference answers.
 
-    The text is scored as it stands: neither white space nor reasoning is removed here (the paper's
+    The text is scored as given: neither white space nor reasoning is removed here (the paper's
     runners strip the output first, and so does `prepare`). None, NaN and a host's failure marker
-    make a failed question that scores 0.
+    are a failed question, which scores 0.
+
+    Args:
+        prediction: The text to score, a `Prepared` prediction, or a failure.
+        answers: The reference answers, at least one, none blank.
+        tau: ANLS threshold, above 0 and at most 1 (paper: 0.5).
+        question_id: Name of the question in error messages.
+
+    Returns:
+        ANLS, Acc and AccANLS (0-1) with the matched answer.
 
     Raises:
-        ValueError: naming the question, for a prediction that is neither text nor a failure, for
-            no answers, for an answer that is blank or not a string, or for a bare string where a
-            list is meant; also for `tau` outside (0, 1].
+        ValueError: The prediction is neither text nor a failure; there are no answers; an answer is
+            blank or not a string; a bare string is given as the list; or ``tau`` is out of range.
+            The message names the question.
 
     Source: section on evaluation of the paper (arXiv 2405.06706) and its released scorer.
     """

@@ -94,12 +94,25 @@ def strip_reasoning(text: str) -> str:
 
     Text without such marks is returned as it is, white space included. Idempotent, and linear
     in the length of the text.
+
+    Args:
+        text: The raw output.
+
+    Returns:
+        The text to score. Text without marks is unchanged, white space included.
     """
     return split_reasoning(text)[0]
 
 
 def is_truncated_reasoning(text: str) -> bool:
-    """True if `text` breaks off inside its reasoning, so that no answer was given."""
+    """Whether an output ends inside its reasoning, so that it has no answer.
+
+    Args:
+        text: The raw output.
+
+    Returns:
+        True if `strip_reasoning` leaves nothing for that reason.
+    """
     return split_reasoning(text)[1]
 
 
@@ -307,14 +320,16 @@ _LEAST_HAN = 12
 
 
 def suspected_reasoning(text: str) -> str | None:
-    """What a text shows of thoughts that were not removed; None if nothing (a heuristic).
+    """Signs of reasoning that was not removed (a heuristic).
 
-    Give it the text that is scored. It looks for marks that are like a known one, for a heading
-    (``Reasoning:``), and for a beginning in which a model speaks to itself. The latter two need
-    more than a short phrase.
+    It looks for marks similar to known ones, for a heading (``Reasoning:``), and for a beginning in
+    which a model speaks to itself. The latter two need more than a short phrase.
+
+    Args:
+        text: The text that is scored.
 
     Returns:
-        ``mark``, ``heading`` or ``aloud``.
+        ``mark``, ``heading`` or ``aloud``; None if there is no sign.
     """
     if _LEFT_MARK.search(text):
         return "mark"

@@ -61,7 +61,14 @@ class ScoredAnswer:
         return self.unanswered == "empty"
 
     def cut(self, limit: int) -> ScoredAnswer:
-        """The same record with at most ``limit`` characters of its text; scores stay."""
+        """The same record with a shortened text; scores stay.
+
+        Args:
+            limit: Maximum number of characters.
+
+        Returns:
+            This record if its text is short enough, else a copy.
+        """
         return self if len(self.text) <= limit else replace(self, text=self.text[:limit])
 
 

@@ -32,10 +32,21 @@ def read_runs(
     tau: float = DEFAULT_TAU,
     name: str | None = None,
 ) -> list[Run]:
-    """Read every run that a file or folder holds: one for each model, condition and split.
+    """Read every run in a file or folder: one for each model, condition and split.
 
-    Raises RunError when there is nothing to read, when a file mixes models or conditions, or when
-    the predictions belong to another benchmark; DataError when the annotations are missing.
+    Args:
+        path: A file or folder.
+        references: Reference answers (default: the store's).
+        tau: ANLS threshold, above 0 and at most 1.
+        name: Name to show in place of the runs' own.
+
+    Returns:
+        The runs, scored again, with distinct names.
+
+    Raises:
+        RunError: There is nothing to read, a file mixes models or conditions, or the predictions
+            belong to another benchmark.
+        DataError: The annotations are missing.
     """
     path = Path(path)
     references = references or References()
@@ -68,7 +79,21 @@ def read_run(
     tau: float = DEFAULT_TAU,
     name: str | None = None,
 ) -> Run:
-    """Read a path that holds exactly one run. RunError lists the runs if there are several."""
+    """Read a path that holds exactly one run.
+
+    Args:
+        path: A file or folder.
+        references: Reference answers (default: the store's).
+        tau: ANLS threshold, above 0 and at most 1.
+        name: Name to show in place of the run's own.
+
+    Returns:
+        The run, scored again.
+
+    Raises:
+        RunError: There is no run or more than one, or it cannot be read.
+        DataError: The annotations are missing.
+    """
     runs = read_runs(path, references, tau=tau, name=name)
     if len(runs) > 1:
         listing = "\n".join(f"  {run.name} [{run.condition}]: {run.paths[0]}" for run in runs)

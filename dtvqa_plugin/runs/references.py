@@ -60,27 +60,58 @@ class References:
         return tuple(get_split(name) for name in SPLITS)
 
     def split_of(self, question_id: str) -> str | None:
-        """The split that an id of this form belongs to, whether the question exists or not."""
+        """The split that an id of this form belongs to.
+
+        Args:
+            question_id: Such as ``DTScene/12``.
+
+        Returns:
+            The split's name, also for a question that does not exist; None for another form.
+        """
         first = question_id.partition("/")[0]
         return next((split.name for split in self._known if first in split.id_prefixes), None)
 
     def split(self, name: str) -> Mapping[str, Record]:
-        """All records of a split by id. Raises DataError when its annotations are missing."""
+        """All records of a split.
+
+        Args:
+            name: The split.
+
+        Returns:
+            Records by question id.
+
+        Raises:
+            DataError: Its annotations are missing.
+        """
         if name not in self._splits:
             self._splits[name] = {r.question_id: r for r in records(name, home=self.home)}
         return self._splits[name]
 
     def find(self, question_id: str) -> tuple[str, Record] | None:
-        """The split and record of a question, None for an id that the benchmark does not have."""
+        """The split and the record of a question.
+
+        Args:
+            question_id: Such as ``DTScene/12``.
+
+        Returns:
+            Both, or None for an id that is not in the benchmark.
+        """
         split = self.split_of(question_id)
         record = None if split is None else self.split(split).get(question_id)
         return None if split is None or record is None else (split, record)
 
     def named_subsets(self, dataset: str, split: str) -> tuple[str, ...]:
-        """The subsets that a host's dataset or task name promises, if it names this split.
+        """The subsets that a host's dataset or task name includes, if it names this split.
 
-        ``DTVQA`` and ``x_DTVQA.tsv`` promise all four, ``dtvqa_scene_prompted`` DTScene,
-        ``DTVQA_MINI`` the whole sample. Empty for a name of another form or split.
+        ``DTVQA`` and ``x_DTVQA.tsv`` include all four, ``dtvqa_scene_prompted`` DTScene,
+        ``DTVQA_MINI`` the whole sample.
+
+        Args:
+            dataset: The dataset's or task's name.
+            split: The split.
+
+        Returns:
+            Subset names; empty for a name of another form or split.
         """
         first, *words = dataset.lower().split("_")
         words = [word for word in words if word not in _CONDITION_WORDS]
@@ -98,12 +129,28 @@ class References:
         )
 
     def of_subsets(self, split: str, subsets: Sequence[str]) -> list[Record]:
-        """The records of some subsets, in the paper's order of subsets."""
+        """The records of some subsets.
+
+        Args:
+            split: The split.
+            subsets: Names of subsets.
+
+        Returns:
+            Records, in the paper's order of subsets.
+        """
         chosen = [record for record in self.split(split).values() if record.subset in subsets]
         return sorted(chosen, key=lambda record: part_place(record.subset))
 
     def stamp(self, split: str, subsets: Sequence[str]) -> AnnotationStamp:
-        """What the signature says of the annotations behind some subsets."""
+        """Hash, revision and files of the annotations of some subsets.
+
+        Args:
+            split: The split.
+            subsets: Names of subsets.
+
+        Returns:
+            The values that the signature states.
+        """
         signature: dict[str, Any] = data_signature(split, list(subsets), home=self.home)
         files: dict[str, dict[str, Any]] = signature["files"]
         return AnnotationStamp(

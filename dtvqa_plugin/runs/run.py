@@ -118,7 +118,17 @@ class Run:
         return {answer.question_id: answer for answer in self.answers}
 
     def only(self, question_ids: Iterable[str]) -> Run:
-        """The same run over some of its questions, in its own order."""
+        """The same run over some of its questions.
+
+        Args:
+            question_ids: The questions to keep.
+
+        Returns:
+            A new run, in the order of this one; the other questions count as missing.
+
+        Raises:
+            RunError: The run has none of the questions.
+        """
         wanted = set(question_ids)
         kept = [i for i, record in enumerate(self.records) if record.question_id in wanted]
         if not kept:
@@ -135,7 +145,11 @@ class Run:
         )
 
     def signature(self) -> Signature:
-        """The line that makes this run's figures reproducible."""
+        """The line that makes this run's figures reproducible.
+
+        Returns:
+            The signature; ``str`` gives the line.
+        """
         return Signature(
             version=__version__,
             split=self.split,
@@ -159,7 +173,11 @@ class Run:
         )
 
     def oddities(self) -> dict[str, tuple[str, ...]]:
-        """Ids of missing, doubled and failed questions, and the first few unknown ones."""
+        """Ids of missing, doubled and failed questions, and the first few unknown ones.
+
+        Returns:
+            Ids under ``missing``, ``doubled``, ``failed`` and ``unknown``.
+        """
         return {
             "missing": tuple(record.question_id for record in self.missing),
             "doubled": self.faults.doubled,

@@ -92,7 +92,17 @@ class Signature:
 
 
 def parse_signature(line: str) -> Signature:
-    """Read a signature back: ``parse_signature(str(s)) == s``. ValueError names what is wrong."""
+    """Read a signature line: ``parse_signature(str(s)) == s``. Lines of version 0.1.0 are read too.
+
+    Args:
+        line: The line that a report printed.
+
+    Returns:
+        Its fields.
+
+    Raises:
+        ValueError: The line is not a signature; the message names the field.
+    """
     first, *parts = line.strip().split("|")
     if first not in (BENCHMARK, SAMPLE, CUSTOM):
         raise ValueError(

@@ -33,9 +33,13 @@ def user_cache() -> Path:
 
 
 def default_home() -> Path:
-    """``DTVQA_HOME``, or the platform's user cache directory for ``dtvqa``; always absolute.
+    """The store's folder: ``DTVQA_HOME``, or the platform's user cache folder for ``dtvqa``.
 
-    Raises `DataError` for a ``~user`` that this machine does not know.
+    Returns:
+        An absolute path.
+
+    Raises:
+        DataError: ``~user`` names an unknown user.
     """
     named = os.environ.get(HOME_VARIABLE, "").strip()
     if not named:

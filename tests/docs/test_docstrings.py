@@ -105,7 +105,9 @@ def faults(function: Function) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("name", "function"), [pytest.param(*pair, id=pair[0]) for pair in public()])
+@pytest.mark.parametrize(
+    ("name", "function"), [pytest.param(*pair, id=pair[0]) for pair in public()]
+)
 def test_a_public_function_states_arguments_result_and_errors(
     name: str, function: Function
 ) -> None:

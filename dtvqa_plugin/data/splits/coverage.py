@@ -36,7 +36,11 @@ class Coverage:
 
 
 def partial_allowed() -> bool:
-    """Whether ``DTVQA_ALLOW_PARTIAL`` asks to evaluate a store that lacks images."""
+    """Whether ``DTVQA_ALLOW_PARTIAL`` asks to evaluate a store that lacks images.
+
+    Returns:
+        True for ``1``, False for ``0`` or if it is not set.
+    """
     return switch(PARTIAL_VARIABLE, default=False)
 
 
@@ -47,7 +51,20 @@ def coverage(
     sources: Sequence[str] | None = None,
     home: str | Path | None = None,
 ) -> dict[str, Coverage]:
-    """`Coverage` by subset, and of them all under ``"overall"``; raises as `read_split` does."""
+    """How many questions of a split have their image in the store.
+
+    Args:
+        split: A name of `SPLITS`: ``test``, ``val``, ``train``, ``mini`` or ``custom``.
+        subset: One subset or several; ``None`` means all.
+        sources: The only training files to read; ``None`` means all.
+        home: The store (default: ``DTVQA_HOME``).
+
+    Returns:
+        `Coverage` by subset, and of all under ``"overall"``.
+
+    Raises:
+        DataError: The split or subset is unknown, or its annotations are missing or damaged.
+    """
     return split_coverage(read_split(split, subset, sources=sources, home=home))
 
 

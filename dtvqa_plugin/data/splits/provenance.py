@@ -33,7 +33,20 @@ def annotation_sha(
     sources: Sequence[str] | None = None,
     home: str | Path | None = None,
 ) -> dict[str, str]:
-    """SHA-256 (hex) of each annotation file that the split is read from, by path in the layout."""
+    """SHA-256 (hex) of each annotation file that the split is read from, by path in the layout.
+
+    Args:
+        split: A name of `SPLITS`: ``test``, ``val``, ``train``, ``mini`` or ``custom``.
+        subset: One subset or several; ``None`` means all.
+        sources: The only training files to read; ``None`` means all.
+        home: The store (default: ``DTVQA_HOME``).
+
+    Returns:
+        Digests by path in the published layout.
+
+    Raises:
+        DataError: The split or subset is unknown, or its annotations are missing or damaged.
+    """
     reading = read_split(split, subset, sources=sources, home=home)
     return {path: found.sha256 for path, found in reading.readings.items()}
 
@@ -45,13 +58,25 @@ def data_signature(
     sources: Sequence[str] | None = None,
     home: str | Path | None = None,
 ) -> dict[str, Any]:
-    """What data a result was made with, as plain JSON values.
+    """The data that a result was made with, as plain JSON values.
 
-    ``files``: SHA-256, revision and ``released`` (bytes equal to the known released ones;
-    ``None``: no hash known) of each file; ``records_sha256`` over the questions and answers
-    themselves, the same whichever files they came in; ``images_sha256`` over the name and size
-    of each image present; ``coverage``: "146 of 300" by subset and overall. For the split
-    ``custom`` also ``custom``: the set's name and hash.
+    ``files``: SHA-256, revision and ``released`` of each file (whether its bytes equal the released
+    ones; ``None``: no hash is known). ``records_sha256``: over the questions and answers, equal for
+    the joined and the separate files. ``images_sha256``: over name and size of each present image.
+    ``coverage``: "146 of 300" by subset and overall. ``custom`` (split ``custom`` only): the set's
+    name and hash.
+
+    Args:
+        split: A name of `SPLITS`: ``test``, ``val``, ``train``, ``mini`` or ``custom``.
+        subset: One subset or several; ``None`` means all.
+        sources: The only training files to read; ``None`` means all.
+        home: The store (default: ``DTVQA_HOME``).
+
+    Returns:
+        The values by name.
+
+    Raises:
+        DataError: The split or subset is unknown, or its annotations are missing or damaged.
     """
     reading = read_split(split, subset, sources=sources, home=home)
     manifest = reading.store.manifest()
@@ -79,9 +104,16 @@ def data_signature(
 def content_digest(records: Iterable[Record], store: Store) -> str:
     """SHA-256 (hex) over questions, answers and the content of their images.
 
-    Paths outside the store and file times play no part: a store that was moved or copied gives
-    the same digest, and an image that was changed in place gives another, also where its size
-    and time are the old ones. Every image is read, once a process as long as it stays as it is.
+    Paths outside the store and file times have no influence: a store that was moved or copied gives
+    the same digest. An image that was changed in place gives another one, also if its size and time
+    are unchanged. Every image is read, once per process while it is unchanged.
+
+    Args:
+        records: The questions, in order.
+        store: Where their images are.
+
+    Returns:
+        64 hexadecimal digits.
 
     Raises:
         DataError: An image cannot be read.

@@ -69,6 +69,9 @@ def read_split(
         home: The user's store (default: ``DTVQA_HOME``).
         strict: Whether an unusable record is an error.
 
+    Returns:
+        The records, the problems and the store.
+
     Raises:
         DataError: For an unknown name, for annotations not in the store, for a file that is not
             what it claims, and under ``strict`` for the first unusable record.

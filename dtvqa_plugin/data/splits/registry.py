@@ -21,13 +21,20 @@ SPLITS = (*RELEASED_SPLITS, *_OTHERS)
 
 
 def get_split(name: str, allowed: Sequence[str] = SPLITS) -> Split:
-    """The split called ``name``, as it is now.
+    """The split called ``name``.
 
-    Look a split up once an operation and pass the object down: ``custom`` follows its
-    environment variable at each look-up.
+    Look a split up once per operation and pass the object on: ``custom`` reads its environment
+    variable at each look-up.
+
+    Args:
+        name: A name of `SPLITS`.
+        allowed: The names to accept.
+
+    Returns:
+        Its files, subsets, titles, and the cure for missing data.
 
     Raises:
-        DataError: ``name`` is none of ``allowed``.
+        DataError: ``name`` is not one of ``allowed``.
     """
     if name not in allowed or name not in SPLITS:
         raise DataError(f"no split {name!r}; there are {', '.join(allowed)}")

@@ -18,7 +18,11 @@ SAMPLE_FILE = AnnotationFile("DT_mini", "test", SAMPLE_SPLIT, tuple(SAMPLE_SUBSE
 
 
 def sample_dir() -> Path:
-    """The embedded sample's folder, in the published layout (package data)."""
+    """The embedded sample's folder, in the published layout (package data).
+
+    Returns:
+        The folder that holds ``test/`` and ``image/``.
+    """
     return Path(str(importlib.resources.files("dtvqa_plugin.data") / "sample"))
 
 

@@ -18,18 +18,35 @@ def read_test(
 ) -> Reading[Record]:
     """Read a file in the test format.
 
-    ``subsets`` limits which ``dataset_name`` values are known; others become problems. Raises
-    `DataError` when the file is missing or not such a list, and under ``strict`` when any record
-    is unusable (naming the first and the count).
+    Args:
+        path: The JSON file.
+        strict: Whether an unusable record is an error.
+        subsets: The known ``dataset_name`` values; other records become problems.
+
+    Returns:
+        The usable records, and a problem for each unusable one.
+
+    Raises:
+        DataError: The file is missing or not such a list, or ``strict`` found an unusable record.
     """
     path = Path(path)
     return parse_test(read_bytes(path), path, strict=strict, subsets=subsets)
 
 
 def read_train(path: str | Path, *, strict: bool = False) -> Reading[TrainRecord]:
-    """Read a file in the multi-turn training format: one `TrainRecord` a user/assistant pair.
+    """Read a file in the multi-turn training format: one `TrainRecord` per question-answer pair.
 
-    A faulty turn costs that turn, a faulty record all of it. Raises as `read_test` does.
+    A faulty turn is left out alone; a faulty record is left out completely.
+
+    Args:
+        path: The JSON file.
+        strict: Whether an unusable record or turn is an error.
+
+    Returns:
+        The usable pairs, and a problem for each unusable record or turn.
+
+    Raises:
+        DataError: The file is missing or not such a list, or ``strict`` found a problem.
     """
     path = Path(path)
     return parse_train(read_bytes(path), path, strict=strict)

@@ -56,11 +56,28 @@ class Store:
     # --- reading ---------------------------------------------------------------------------------
 
     def annotation_path(self, file: AnnotationFile) -> Path:
-        """Where the store keeps this annotation file, whether it is there or not."""
+        """Where the store keeps this annotation file, present or not.
+
+        Args:
+            file: The annotation file.
+
+        Returns:
+            Its path in the store.
+        """
         return self.home / file.path
 
     def has_annotations(self, file: AnnotationFile) -> bool:
-        """Whether the file is there. Raises `DataError` for a folder in its place."""
+        """Whether the annotation file is in the store.
+
+        Args:
+            file: The annotation file.
+
+        Returns:
+            True if it is a regular file.
+
+        Raises:
+            DataError: A folder, a pipe or a device has the file's name.
+        """
         path = self.annotation_path(file)
         with explained(path, "look at"):
             self.check_home()
@@ -71,9 +88,16 @@ class Store:
         return there == "file"
 
     def image_path(self, relative: str) -> Path:
-        """Absolute path of the image ``SUBSET/SPLIT/FILE``, whether it is there or not.
+        """Absolute path of an image, present or not.
 
-        Raises `DataError` for a path that could leave the store.
+        Args:
+            relative: ``SUBSET/SPLIT/FILE``.
+
+        Returns:
+            Its path in the store.
+
+        Raises:
+            DataError: The path could leave the store.
         """
         try:
             key = image_key(relative)
@@ -82,7 +106,14 @@ class Store:
         return self.image_root / key
 
     def present(self, images: Iterable[str]) -> set[str]:
-        """Those of the images ``SUBSET/SPLIT/FILE`` that are there; each folder is listed once."""
+        """The images that are in the store; each folder is listed once.
+
+        Args:
+            images: ``SUBSET/SPLIT/FILE`` of each image.
+
+        Returns:
+            Those that are present.
+        """
         wanted: defaultdict[str, set[str]] = defaultdict(set)
         for image in images:
             folder, _, name = image.rpartition("/")
@@ -103,9 +134,13 @@ class Store:
                 return set()
 
     def manifest(self) -> Manifest:
-        """The manifest, or an empty one where there is none (an unpacked release, say).
+        """The manifest, or an empty one if there is none (an unpacked release).
 
-        Raises `DataError` when it is damaged or written by a newer version of the plugin.
+        Returns:
+            Sources, revisions and hashes of the files.
+
+        Raises:
+            DataError: It is damaged, or a newer version of the plugin wrote it.
         """
         path = self.manifest_path
         with explained(path, "read"):
@@ -117,7 +152,11 @@ class Store:
         return parse_manifest(content, path)
 
     def check_home(self) -> None:
-        """Raise `DataError` when something other than a folder stands at ``home``."""
+        """Check that ``home`` is a folder or absent.
+
+        Raises:
+            DataError: It is something else.
+        """
         with explained(self.home, "look at"):
             there = kind(self.home)
         if there not in (None, "folder"):
@@ -130,10 +169,18 @@ class Store:
 
     @contextmanager
     def lock(self, timeout: float | None = None) -> Iterator[None]:
-        """Hold the store for writing; leftovers of a writer that died are cleared away.
+        """Hold the store for writing and remove leftovers of a writer that died.
 
-        Waits up to ``timeout`` seconds (default ``DTVQA_LOCK_TIMEOUT`` or 1800), then raises
-        `DataError`. The operating system frees the lock of a process that died.
+        The operating system releases the lock of a process that died.
+
+        Args:
+            timeout: Seconds to wait (default: ``DTVQA_LOCK_TIMEOUT`` or 1800).
+
+        Yields:
+            Nothing; the lock is held inside the block.
+
+        Raises:
+            DataError: Another process held the lock for longer, or the file system has no locks.
         """
         limit = lock_timeout() if timeout is None else timeout
         self.check_home()
@@ -178,9 +225,18 @@ class Store:
     def writing(
         self, target: Path, *, sync: bool = False, check: Callable[[Path], None] | None = None
     ) -> Iterator[BinaryIO]:
-        """A file that appears at ``target`` complete, or not at all (an exception discards it).
+        """Write a file completely or not at all; an exception discards it.
 
-        ``check`` is given the finished file before it is moved into place.
+        Args:
+            target: The file.
+            sync: Whether to flush the content to disk first.
+            check: Called with the finished file before it is moved into place.
+
+        Yields:
+            A binary handle to write to.
+
+        Raises:
+            DataError: The file cannot be written.
         """
         with explained(target, "write"):
             scratch = self.home / PARTIAL
@@ -198,7 +254,11 @@ class Store:
                     check(partial)
 
     def write_manifest(self, manifest: Manifest) -> None:
-        """Write the manifest, stamped with this plugin's version and the time."""
+        """Write the manifest, stamped with this plugin's version and the time.
+
+        Args:
+            manifest: What to write; version and time are set here.
+        """
         manifest.plugin_version = __version__
         manifest.updated = now()
         with self.writing(self.manifest_path, sync=True) as handle:
