@@ -60,8 +60,8 @@ def prepare(prediction: object) -> Prepared:
     """Turn what a host stored into text to score. Never raises.
 
     A failure stays a failure (`is_failure`). Reasoning (`strip_reasoning`) and then outer white
-    space are removed from text, as the released runners do. A list of one element is replaced by the
-    element, a number by its text. Any other value becomes its JSON text and is scored.
+    space are removed from text, as the released runners do. A list of one element is replaced by
+    the element, a number by its text. Any other value becomes its JSON text and is scored.
 
     Args:
         prediction: A value of any type.
