@@ -4,7 +4,7 @@
     python benchmarks/leakage.py --images FOLDER      # and the images in a folder
 
 Half of a set's images are the "test images". Of each, every kind of copy is looked for (found: the
-right image is named). The other half are different images: each that is said to look like a test
+right image is named). The other half are different images: each one reported as a test
 image is a false alarm. The labels are one template with other numbers, so they differ in nothing
 else; the first few are the test images.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DTVQAError(Exception):
-    """A fault the user can mend. The message names the place and the cure; no traceback is due."""
+    """An error that the user can fix; the message names place and fix, without a traceback."""
 
 
 class DataError(DTVQAError):

@@ -54,7 +54,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of somebody else, status 200; without ``length`` its end ends the connection."""
+    """An answer of another server, status 200; without ``length`` its end ends the connection."""
 
     body: bytes
     headers: dict[str, str]

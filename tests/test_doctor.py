@@ -59,7 +59,7 @@ def whole_release(shared_dir: Path, dtvqa_home: Path) -> Path:
     picture = io.BytesIO()
     Image.new("RGB", (8, 8)).save(picture, "PNG")
     released = shared_dir / "hub/DT-VQA/test"
-    joined = shutil.ignore_patterns("DT_test.json")  # it would stand in for a file taken away
+    joined = shutil.ignore_patterns("DT_test.json")  # it would replace a missing file
     shutil.copytree(released, dtvqa_home / "test", ignore=joined)
     for image in {record.image for record in records("test")}:
         path = dtvqa_home / "image" / image
@@ -68,7 +68,7 @@ def whole_release(shared_dir: Path, dtvqa_home: Path) -> Path:
     return dtvqa_home
 
 
-def test_nothing_amiss_is_status_0(
+def test_no_fault_is_status_0(
     whole_release: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_versions(monkeypatch, lmms_eval="0.7.3")
@@ -107,7 +107,7 @@ def cut_off(home: Path) -> None:
     ],
     ids=["an image missing", "a file missing", "other content", "cut off", "manifest"],
 )
-def test_what_is_amiss_in_the_data_is_told(
+def test_faults_of_the_data_are_reported(
     damage: Callable[[Path], object],
     words: str,
     whole_release: Path,
@@ -153,7 +153,7 @@ RUN = "from dtvqa_plugin.cli import main; main()"
 def doctor_process(
     *options: str, cwd: Path, path: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """``dtvqa doctor`` in a process of its own; ``path`` goes before the installed packages."""
+    """``dtvqa doctor`` in a separate process; ``path`` goes before the installed packages."""
     env = {**os.environ, "COLUMNS": "900", **({"PYTHONPATH": str(path)} if path else {})}
     return subprocess.run(
         [sys.executable, "-c", RUN, "doctor", *options],

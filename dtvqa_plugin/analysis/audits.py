@@ -1,4 +1,4 @@
-"""Audits of a run, ours and under names of their own: what the paper's figures do not show.
+"""Audits of a run, under names of this package: what the paper's figures do not show.
 
 Acc asks only that a reference answer stands somewhere in the output, so it does not punish length;
 AccANLS takes Acc where it is 1. These counts say how far a figure rests on that, and what else the

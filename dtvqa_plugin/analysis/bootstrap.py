@@ -133,7 +133,7 @@ def intervals(
     """Mean and BCa interval of each column, by part; in the unit of ``values``.
 
     A part whose questions lie on a single image gets an interval of zero width: there is nothing
-    to resample, and ``Design.images`` says so.
+    to resample, as ``Design.images`` shows.
     """
     check_level(level)
     means = design.means(values)

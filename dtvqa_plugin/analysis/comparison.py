@@ -18,7 +18,7 @@ class PartDifference:
     """Run A minus run B on one part and metric; all figures 0-1.
 
     ``p_value`` is two-sided (sign-flip over images). ``p_holm`` is corrected over the subsets;
-    None for ``overall``, which is one question of its own.
+    None for ``overall``, which is a single hypothesis.
     """
 
     part: str

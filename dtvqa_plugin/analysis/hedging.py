@@ -1,7 +1,7 @@
 """Acc hits that the output takes back: negated and hedged ones (a heuristic of ours).
 
 Containment credits ``not 12g`` and ``12g or 15g`` for ``12g``. The rule looks at the words around
-the matched answer, in the same clause. Its precision and recall on labelled outputs stand in
+the matched answer, in the same clause. Its precision and recall on labelled outputs are in
 ``tests/report/test_output_heuristics.py``.
 """
 

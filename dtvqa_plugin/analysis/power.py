@@ -1,4 +1,4 @@
-"""How large a difference the questions at hand can show.
+"""How large a difference the questions can detect.
 
 The test is the sign-flip test over images (``significance``). Its null distribution keeps the
 differences as they are and turns their signs, so its spread is that of the differences around 0,

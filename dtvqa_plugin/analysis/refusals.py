@@ -1,7 +1,7 @@
 """Whether an output says that the model cannot or will not answer (a heuristic of ours).
 
 It knows phrases of the languages below, no grammar. Its precision and recall on labelled outputs
-stand in ``tests/report/test_output_heuristics.py``.
+are in ``tests/report/test_output_heuristics.py``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make a dense-text question set of your own images, the way DT-VQA was made (paper section 3).
+"""Make a dense-text question set from your images, as DT-VQA was made (paper section 3).
 
 A project is a folder. Each stage reads what the stage before left there and can be repeated. One
 module is one command: `init`, `run` (a vision model proposes pairs), `extract`, `check`,

@@ -64,7 +64,7 @@ def check(
     """Flag every pair and write ``flags.jsonl`` anew.
 
     ``without_image``: what a text-only model answered, by pair id (see `textonly`). ``recognise``:
-    whether images not read before are read by RapidOCR now, where their source says so.
+    whether images not read before are recognised by RapidOCR now, if their source asks for it.
     """
     from dtvqa_plugin.annotate.extract import pairs_by_image
 
@@ -221,7 +221,7 @@ def _count(report: CheckReport, flags: Sequence[Flag], text: str | None) -> None
 
 
 class _Texts:
-    """The recognised text of images by SHA-256; ``None`` where it is not to be had."""
+    """The recognised text of images by SHA-256; ``None`` where there is none."""
 
     def __init__(self, project: Project, recognise: bool, report: CheckReport) -> None:
         self._index = ImageIndex(project)

@@ -1,4 +1,4 @@
-"""Faults of a project that its user can mend."""
+"""Errors of a project that its user can fix."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _style(wanted: str) -> tuple[str, bytes]:
 
 
 def _from_project(root: Path, path: Path) -> str:
-    """Relative where the path lies in or beside the project, so that both can move together."""
+    """Relative where the path is in or beside the project, so that both can move together."""
     if path.is_relative_to(root.parent) and root.parent != Path(root.anchor):
         return Path(os.path.relpath(path, root)).as_posix()
     return path.as_posix()
@@ -159,7 +159,7 @@ rounds:
     # temperature: 0.7
     structured: auto        # ask for JSON by schema or tool call where the endpoint can; off: text
     image_side: 2048        # larger images are scaled down to this longest side
-    # extra: {{reasoning_effort: low}}        # sent along as it stands
+    # extra: {{reasoning_effort: low}}        # sent unchanged
 
 # labels:                 # more words that mark questions and answers in the models' answers
 #   questions: [Ceist]

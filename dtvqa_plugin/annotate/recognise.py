@@ -2,7 +2,7 @@
 
 What it writes is the benchmark's recognised text (`dtvqa_plugin.ocr.recognised`): one small file
 for each image's content, in ``ocr/recognised/ENGINE`` of the project. An image is read once, so a
-run that was killed goes on where it was. The parts of an array job divide the images by their
+run that was killed continues. The parts of an array job divide the images by their
 content and may write to one shared project or each to a copy; `merge` joins copies and checks the
 result.
 """

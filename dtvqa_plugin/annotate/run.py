@@ -245,7 +245,7 @@ class _Runner:
             try:
                 text = self._text(image, template, None)
             except DataError:
-                text = template.text  # cannot be decoded: its thread says so
+                text = template.text  # cannot be decoded: its thread reports it
         tokens = text_tokens(text or template.text) + image_tokens(
             image.width, image.height, turn.image_side
         )
@@ -268,7 +268,7 @@ class _Runner:
             )
 
     def _ask(self, job: _Job, asker: Asker) -> _Done:
-        """In a thread of its own: decode, recognise, ask."""
+        """In a separate thread: decode, recognise, ask."""
         try:
             try:
                 pixels = load_rgb(job.image.path)

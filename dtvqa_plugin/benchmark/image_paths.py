@@ -56,7 +56,7 @@ def _check_component(part: str) -> None:
 
 
 def image_key(path: str) -> str:
-    """The trailing ``SUBSET/SPLIT/FILE`` of an image path, whatever stands before it.
+    """The trailing ``SUBSET/SPLIT/FILE`` of an image path, with any prefix.
 
     ``"./image/DTScene/test/a.jpg"`` -> ``"DTScene/test/a.jpg"``. Raises `UnsafePathError` when
     the path is unsafe (see `safe_components`) or has fewer than three components.

@@ -109,7 +109,7 @@ PAPER_RUNS: tuple[PaperRun, ...] = (
 
 
 def own_prompts() -> dict[str, dict[str, str]]:
-    """Prompt names by condition for the lmms-eval model names that have a template of their own."""
+    """Prompt names by condition for the lmms-eval model names that have their own template."""
     return {
         name: dict(run.prompts)
         for run in PAPER_RUNS

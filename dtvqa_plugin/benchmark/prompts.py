@@ -70,7 +70,7 @@ def get_prompt(name: str) -> Prompt:
 def prompt_for(condition: str, model: str | None = None) -> Prompt:
     """Return the prompt of a paper condition for a host's model name (``--model`` string).
 
-    Models without a template of their own get the condition's plain prompt.
+    Models without their own template get the condition's plain prompt.
     Raises ValueError for a condition that the paper does not have.
     """
     if condition not in CONDITIONS:

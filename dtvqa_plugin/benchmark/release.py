@@ -1,7 +1,7 @@
 """What was released: the annotation files, the split each belongs to, and their known SHA-256.
 
 The data are the Hugging Face *model* repository ``shuozhang2/DT-VQA``: ``test/``, ``train/`` and
-``image.zip``. A hash is given for every file whose released bytes were at hand when this was
+``image.zip``. A hash is given for every file whose released bytes were available when this was
 written; ``None`` means "not seen", never "any content will do".
 """
 

@@ -71,7 +71,7 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None, **extra: Any) -> None:
-    """Run ``dtvqa``. A fault the user can mend is one message on stderr and exit status 1."""
+    """Run ``dtvqa``. An error that the user can fix is one message on stderr and exit status 1."""
     try:
         cli.main(args=argv, prog_name="dtvqa", **extra)
     except DTVQAError as error:

@@ -1,4 +1,4 @@
-"""``dtvqa annotate``: make a dense-text question set of one's own (see docs/annotate.md)."""
+"""``dtvqa annotate``: make a dense-text question set from your images (see docs/annotate.md)."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ def load_split(
         The rows in file order, one per question.
 
     Raises:
-        DataError: Annotations or images are missing; the message names the command that brings
-            them. Under ``allow_partial`` only where no image is there at all.
+        DataError: Annotations or images are missing; the message names the command that
+            downloads them. Under ``allow_partial`` only where no image is there at all.
     """
     partial = partial_allowed() if allow_partial is None else allow_partial
     found = get_split(split)

@@ -1,4 +1,4 @@
-"""What the store holds, split by split, and whether anything is amiss."""
+"""What the store holds, split by split, and its faults."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class StoreStatus:
 
 def store_status(home: str | Path | None = None) -> StoreStatus:
     """Look at every file and count images. Raises `DataError` only for a home or a manifest that
-    cannot be read; a damaged annotation file is a row that says so.
+    cannot be read; a damaged annotation file is a row with that state.
     """
     store = Store(home)
     manifest = store.manifest()

@@ -1,4 +1,4 @@
-"""Records of other people's training sets: their images, questions and answers, whatever the form.
+"""Records of other people's training sets: their images, questions and answers, in any form.
 
 The forms are those that `export` writes, the released ones, OpenAI messages with ``image_url``
 parts, and records with fields such as ``image``, ``question`` and ``answer``.

@@ -28,7 +28,7 @@ from dtvqa_plugin.utils.images import load_rgb, open_bytes, open_image
 from dtvqa_plugin.utils.progress import Progress
 
 MIN_LIKENESS = 0.96
-"""Least likeness (0-1) of an image that is said to look like a test image."""
+"""Least likeness (0-1) of an image that is reported to look like a test image."""
 
 ImageData: TypeAlias = "Path | bytes"
 Bits: TypeAlias = npt.NDArray[np.uint8]
@@ -93,7 +93,7 @@ class ImageMatch:
 
 
 class BenchmarkImages:
-    """The test images to compare with: all their names, and the hashes of those at hand."""
+    """The test images to compare with: all their names, and the hashes of those in the store."""
 
     def __init__(self, names: Iterable[str], paths: Iterable[tuple[str, Path]] = ()) -> None:
         """Hash the images at ``paths``. Raises `DataError` for one that cannot be read."""
@@ -137,7 +137,7 @@ class BenchmarkImages:
         return found
 
     def hash_all(self, progress: Progress | None = None) -> None:
-        """Hash every test image at hand. Raises `DataError` for one that cannot be read."""
+        """Hash every test image in the store. Raises `DataError` for one that cannot be read."""
         _imagehash(), opencv()
         bits: list[Bits] = []
         owner: list[int] = []
@@ -151,7 +151,7 @@ class BenchmarkImages:
             self._bits, self._owner = np.stack(bits), np.array(owner)
 
     def by_name(self, image: str) -> ImageMatch | None:
-        """The test image whose file has this name, whatever folder and suffix it has."""
+        """The test image whose file has this name, in any folder and with any suffix."""
         stem = PurePosixPath(image.replace("\\", "/")).stem.casefold()
         found = self.names.get(stem)
         return None if found is None else ImageMatch(image, found, "name")
@@ -289,7 +289,7 @@ def _cropped(image: Image.Image, crop: tuple[float, ...]) -> Image.Image:
 
 
 def _trimmed(image: Image.Image) -> Image.Image:
-    """The image without outer rows and columns of one shade, whatever shade that is."""
+    """The image without outer rows and columns of one shade."""
     grey = np.asarray(image)
     for _ in range(2):  # a border around a margin
         for axis in (1, 0):

@@ -28,7 +28,7 @@ from dtvqa_plugin.utils.progress import Progress
 COPIED_SHARE = 0.5
 """Share of a subset's questions, found with their answers, above which the subset was copied.
 
-Short questions have short answers: the four released training files at hand, which name no test
+Short questions have short answers: the four available released training files, which name no test
 image, have 78 of DTProdCap's 300 test questions with an answer to them, and fewer of the others.
 """
 

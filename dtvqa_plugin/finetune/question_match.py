@@ -1,4 +1,4 @@
-"""Whether a training question is a test question, whatever prompt stands around it.
+"""Whether a training question is a test question, with any prompt around it.
 
 Texts are compared without case, punctuation and marks of images and roles. A text is compared
 whole, without the instructions that hosts and trainers put around questions, and line by line
@@ -87,7 +87,7 @@ _JOINED_PARTS = 3
 """A question of several sentences is looked for in so many parts that follow each other."""
 
 _LEAST_PART = 8
-"""Least characters of a line or sentence that is compared by itself."""
+"""Minimum length of a line or sentence that is compared separately."""
 
 
 @dataclass(frozen=True, slots=True)

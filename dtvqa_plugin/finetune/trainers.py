@@ -25,7 +25,7 @@ class Format:
     """One format.
 
     ``lines``: JSON Lines rather than one JSON list. ``shards``: it can be split into several
-    JSON Lines files. ``embeds``: an image can stand in it as a data URI. ``mark``: the text that
+    JSON Lines files. ``embeds``: it can hold an image as a data URI. ``mark``: the text that
     stands for the image; a question or answer that holds it cannot be exported.
     """
 

@@ -54,7 +54,7 @@ class Score:
 
     @property
     def acc_word(self) -> bool:
-        """An answer stands in the output with a token boundary on either side."""
+        """An answer occurs in the output with a token boundary on either side."""
         if not self.acc:
             return False
         text = self.prediction.lower()

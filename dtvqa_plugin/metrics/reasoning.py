@@ -152,7 +152,7 @@ class _Scan:
     dropping: bool = False
 
     def take(self, mark: _Mark) -> None:
-        """Go on to behind a mark that is none of a block's inside."""
+        """Continue after a mark that is not inside a block."""
         if mark.kind == _CLOSE and (self.open_name is None or mark.name == _HARMONY):
             self.outside.clear()
             self.said = False

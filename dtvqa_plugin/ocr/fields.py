@@ -190,7 +190,7 @@ def label_fit(label: str, worth: dict[str, float]) -> float:
 
 
 def column_fit(box: TextBox, boxes: Sequence[TextBox], question: str) -> float:
-    """The share of the question's "per ..." words that stand in a text above `box`, 0-1."""
+    """The share of the question's "per ..." words that occur in a text above `box`, 0-1."""
     said = {word for found in _PER.finditer(question) for word in content(found[1])}
     if not said:
         return 0.0

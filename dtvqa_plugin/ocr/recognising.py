@@ -66,7 +66,7 @@ def recognise(
     """Recognise the text of images with RapidOCR and keep it in the store.
 
     Images of equal bytes are read once. What is in the store already is not read again, so a run
-    that was interrupted or killed goes on where it was. Every process holds one image and one
+    that was interrupted or killed continues. Every process holds one image and one
     engine at a time.
 
     Args:

@@ -168,7 +168,7 @@ def score_columns(head: Sequence[str], kinds: Sequence[Kind], question: Question
 def head_fit(name: str, question: Question, common: Counter[str]) -> float:
     """How well a head's words match the target's words (strongly) and the question's others.
 
-    `common` counts the heads that hold each word: what stands in many heads tells little.
+    `common` counts the heads that hold each word: a word of many heads is not distinctive.
     """
     words = content(name) or tokens(name)
     if not (words and question.words):

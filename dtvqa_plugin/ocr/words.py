@@ -69,7 +69,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def content(text: str) -> tuple[str, ...]:
-    """`tokens` without words that carry no meaning of their own."""
+    """`tokens` without words that carry no meaning."""
     return tuple(word for word in tokens(text) if word not in STOP_WORDS)
 
 

@@ -45,7 +45,7 @@ def iter_records(path: Path | str, fault: Fault | None = None) -> Iterator[tuple
 
 
 def _first_line_is_whole(path: Path) -> bool:
-    """Whether the file's first line is JSON by itself, or is the start of JSON Lines cut off."""
+    """Whether the file's first line is complete JSON, or is the start of JSON Lines cut off."""
     with path.open("rb") as handle:
         line = b""
         while not line.strip():

@@ -220,7 +220,7 @@ NULL_TEXT = "None"
 
 
 def _lmms_output(record: Mapping[str, Any], ours: Mapping[str, Any]) -> object:
-    """The raw output; where the host logged no answer as text, our own record says so."""
+    """The raw output; where the host logged a null answer as text, our record decides."""
     output = record.get("resps", record.get("filtered_resps"))
     single = _only(output)
     if isinstance(single, list):

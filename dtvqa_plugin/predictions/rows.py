@@ -38,7 +38,7 @@ class PredictionRow:
     ``index`` column, "" where there is none. ``prediction`` is the exact text, None where the file
     has no value; a JSON list or record comes as its JSON text. ``loss`` says what the file format
     or an earlier reader has destroyed or may have changed, None when the text is whole. ``fields``
-    holds the other columns: text, or in JSON whatever value stands there.
+    holds the other columns: text, or any value in JSON.
     """
 
     number: int
@@ -63,7 +63,7 @@ class PredictionTable:
 
 
 def json_text(value: object) -> tuple[str | None, str | None]:
-    """A JSON value as (text, loss): text is exact, null and NaN are None, the rest is told."""
+    """A JSON value as (text, loss): text is exact, null and NaN are None, others give a loss."""
     if value is None or isinstance(value, str):
         return value, None
     if isinstance(value, float) and math.isnan(value):

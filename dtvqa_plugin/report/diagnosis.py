@@ -28,7 +28,7 @@ WIDTH = 100
 """Columns that the terminal's text fits into."""
 
 _SIDE_BY_SIDE = 3
-"""Curves of at most so many runs stand in one table."""
+"""Maximum number of runs in one table of curves."""
 
 _LISTED = 10
 _EXPLAINED = ("hedged", "form", "near", "computed", "other", "invented")

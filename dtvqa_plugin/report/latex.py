@@ -35,7 +35,7 @@ def escape_latex(text: str) -> str:
 
 
 def to_latex(tables: Sequence[ResultTable]) -> str:
-    """booktabs tables; intervals stand in a second line under each row, notes as comments."""
+    """booktabs tables; intervals are in a second line under each row, notes as comments."""
     return "\n".join(_latex(table) for table in tables)
 
 

@@ -80,7 +80,7 @@ class Context:
 
 
 def context_of(path: Path, kind: Kind) -> Context:
-    """Read what stands beside a prediction file of a known kind."""
+    """Read the files beside a prediction file of a known kind."""
     if kind is Kind.LMMS_EVAL:
         return _lmms_context(path)
     if kind is Kind.VLMEVALKIT:

@@ -32,7 +32,7 @@ class Faults:
     ``contradictory`` how many of these had another text; ``unknown`` is the number of answers to
     questions that the benchmark does not have, ``unknown_ids`` the first few of them;
     ``unreadable`` the records left out, as (file, place, reason); ``doubles`` says which other
-    runs at hand have the same signature.
+    other runs have the same signature.
     """
 
     doubled: tuple[str, ...] = ()

@@ -111,7 +111,7 @@ def _entry_kind(entry: os.DirEntry[str]) -> str | None:
 def _without_byproducts(
     files: Sequence[tuple[Path, Kind]],
 ) -> tuple[list[tuple[Path, Kind]], list[str]]:
-    """Leave out score files that stand beside predictions, and older VLMEvalKit evaluations.
+    """Leave out score files beside predictions, and older VLMEvalKit evaluations.
 
     VLMEvalKit links the latest evaluation's files into the model's folder; the dated folders below
     it hold the same file again, or that of an earlier run.

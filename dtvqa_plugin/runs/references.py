@@ -19,7 +19,7 @@ _CONDITION_WORDS = ("prompted", "native", "blind")
 
 
 def part_place(name: str) -> int:
-    """A subset's place among all, for sorting; those of a set of one's own keep their order."""
+    """A subset's place among all, for sorting; those of a custom set keep their order."""
     return PART_ORDER.index(name) if name in PART_ORDER else len(PART_ORDER)
 
 
@@ -27,7 +27,7 @@ def part_place(name: str) -> int:
 class AnnotationStamp:
     """Which annotations were read: digest of questions and answers, repository revision if known.
 
-    Of a set of one's own, the revision is its name and the start of its hash.
+    Of a custom set, the revision is its name and the start of its hash.
 
     ``files`` maps each annotation file to its SHA-256; ``altered`` names those whose bytes differ
     from the known released ones.

@@ -86,7 +86,7 @@ def _repeat_remarks(run: Run) -> Iterator[str]:
 
 
 def _origin_remarks(origin: AnswerOrigin) -> Iterator[str]:
-    """Whose answers VLMEvalKit took up; nothing where all were asked for in the run itself."""
+    """Which answers VLMEvalKit reused; nothing where the run asked for all of them."""
     if not origin.reused and origin.record != UNKNOWN:
         return
     since = f" of {origin.since}" if origin.since else ""

@@ -19,7 +19,7 @@ SAMPLE = "DTVQA-SAMPLE"
 """First word of a signature over the embedded sample: such a figure is no DT-VQA score."""
 
 CUSTOM = "DTVQA-CUSTOM"
-"""First word over a set of one's own; its name and hash stand in ``rev``."""
+"""First word over a custom set; its name and hash are in ``rev``."""
 
 ACC_RULE = "containment-lower"
 UNKNOWN = "unknown"

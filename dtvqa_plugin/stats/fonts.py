@@ -1,4 +1,4 @@
-"""A font for the words at hand: one that has their characters, so that no box is ever drawn."""
+"""Choose a font that has the characters of the words, so that no box is drawn."""
 
 from __future__ import annotations
 

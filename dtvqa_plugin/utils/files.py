@@ -56,7 +56,7 @@ def whole_folder(
 ) -> Iterator[Path]:
     """Yield an empty temporary folder; it takes the name ``path`` when the block ends.
 
-    If the block raises, or a rename fails, the folder that stood at ``path`` stands there again
+    If the block raises, or a rename fails, the folder that was at ``path`` is restored
     and the temporary folder is gone.
 
     Args:

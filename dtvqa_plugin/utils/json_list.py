@@ -110,7 +110,7 @@ class JsonList:
                     continue
                 raise BrokenListError(reason(error)) from None
             if end == len(self._buffer) and self._more():
-                continue  # a number may go on
+                continue  # a number may continue
             length = len(self._buffer[self._place : end].encode("utf-8", "surrogatepass"))
             offset = self._offset
             self._place = end

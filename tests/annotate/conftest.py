@@ -29,7 +29,7 @@ ANSWER = "Q1: What is the shop called?\nA1: Blue Bird\nQ2: How much is a kilo of
 
 
 def draw(path: Path, *lines: str, size: tuple[int, int] = (160, 120)) -> Path:
-    """An image of its own with some text on it."""
+    """A distinct image with some text on it."""
     image = Image.new("RGB", size, "white")
     pen = ImageDraw.Draw(image)
     for place, line in enumerate(lines):

@@ -68,7 +68,7 @@ def test_labels_can_be_extended() -> None:
 
 
 @pytest.mark.parametrize("text", [s.text for s in SHAPES] + [case["text"] for case in CASES])
-def test_every_word_is_in_a_pair_or_told(text: str) -> None:
+def test_every_word_is_in_a_pair_or_reported(text: str) -> None:
     _assert_nothing_lost(text)
 
 

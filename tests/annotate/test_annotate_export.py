@@ -97,7 +97,7 @@ def test_export_replaces_an_export_and_nothing_else(
     assert (tmp_path / "mine" / "letter.txt").read_text() == "keep me"
 
 
-def test_disputed_pairs_and_missing_images_are_left_out_and_told(
+def test_disputed_pairs_and_missing_images_are_left_out_and_reported(
     reviewed: tuple[Project, Decisions, list[dict[str, Any]]], images: Path, tmp_path: Path
 ) -> None:
     project, decisions, pairs = reviewed

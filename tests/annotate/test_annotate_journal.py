@@ -1,4 +1,4 @@
-"""Journals survive kills and hands; stages that are killed go on where they were."""
+"""Journals survive kills and hands; killed stages continue."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def journal(tmp_path: Path) -> Journal:
 
 
 @pytest.mark.parametrize("keep", range(1, 20, 3))
-def test_a_line_cut_off_by_a_kill_costs_that_line_and_is_told(journal: Journal, keep: int) -> None:
+def test_a_line_cut_off_by_a_kill_costs_that_line_and_is_reported(
+    journal: Journal, keep: int
+) -> None:
     whole = journal.path.read_bytes()
     last = whole.rindex(b"\n", 0, len(whole) - 1) + 1
     journal.path.write_bytes(whole[: last + keep])
@@ -68,7 +70,7 @@ def test_a_whole_last_line_without_its_line_break_counts(journal: Journal) -> No
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_lines_spoilt_by_hand_are_passed_over_and_told(
+def test_lines_damaged_by_hand_are_skipped_and_reported(
     journal: Journal, line: bytes, reason: str
 ) -> None:
     lines = journal.path.read_bytes().splitlines(keepends=True)
@@ -127,7 +129,7 @@ def test_a_derived_file_is_whole_or_the_one_before(tmp_path: Path) -> None:
 
 
 def start(project: Project, *arguments: str, slow: str = "") -> subprocess.Popen[str]:
-    """The command in a process of its own; ``slow`` is code that delays the stage."""
+    """The command in a separate process; ``slow`` is code that delays the stage."""
     code = f"{slow}\nfrom dtvqa_plugin.cli import main; main()"
     command = [sys.executable, "-c", code, "annotate", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -140,7 +142,7 @@ def until(condition: object, limit: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_killed_run_goes_on_and_pays_at_most_for_what_was_on_its_way(
+def test_killed_run_continues_and_pays_at_most_for_what_was_in_flight(
     make: MakeProject, images: Path
 ) -> None:
     for number in range(26):
@@ -161,7 +163,7 @@ def test_killed_run_goes_on_and_pays_at_most_for_what_was_on_its_way(
     assert len(answered) == len(set(answered)) == 30
 
 
-def test_interrupted_run_waits_for_what_is_on_its_way(make: MakeProject, images: Path) -> None:
+def test_interrupted_run_waits_for_what_is_in_flight(make: MakeProject, images: Path) -> None:
     for number in range(16):
         draw(images / f"more{number:02}.png", f"shop {number}")
     with Endpoint(lambda number, request: ANSWER, delay=0.3) as server:
@@ -201,7 +203,7 @@ def test_killed_stage_leaves_the_last_whole_result(make: MakeProject, stage: str
     assert (project.root / f"{path}.jsonl").read_bytes() == before
 
 
-def test_killed_text_only_check_goes_on(make: MakeProject) -> None:
+def test_killed_text_only_check_continues(make: MakeProject) -> None:
     with Endpoint(lambda number, request: "unknown", delay=0.1) as server:
         project = make(
             config=lambda values: values["check"].update(
@@ -244,7 +246,7 @@ def test_killed_export_leaves_the_earlier_export(make: MakeProject, tmp_path: Pa
     assert not list(tmp_path.glob(".out.*")), "what the killed one left is cleared away"
 
 
-def test_decision_cut_off_by_a_kill_is_told_and_costs_no_other(
+def test_decision_cut_off_by_a_kill_is_reported_and_costs_no_other(
     make: MakeProject, caplog: pytest.LogCaptureFixture
 ) -> None:
     project = make()

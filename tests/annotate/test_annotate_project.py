@@ -45,7 +45,7 @@ def test_init_makes_a_commented_config_and_the_style(
     assert project.config.sources[0].images == "../images", "both can move together"
 
 
-def test_init_takes_a_style_of_ones_own(tmp_path: Path, images: Path) -> None:
+def test_init_takes_a_custom_style(tmp_path: Path, images: Path) -> None:
     own = tmp_path / "till receipts.yaml"
     own.write_text("title: receipts\ninstruction: 'ask {pairs}'\nwith_ocr: 'text {ocr}'\n")
     project = make_project(tmp_path / "p", Wish("Receipts", images, str(own)))
@@ -225,7 +225,7 @@ def test_images_moved_alone_are_one_error_with_the_cure(
         assert run(Project.open(project.root), Bounds()).known == 4
 
 
-def test_status_tells_of_every_spoilt_line(make: MakeProject) -> None:
+def test_status_reports_every_damaged_line(make: MakeProject) -> None:
     project = make()
     fill(project, [ANSWER] * 4)
     extract(project)
@@ -247,7 +247,7 @@ def test_second_run_at_the_same_time_is_one_error(make: MakeProject) -> None:
     project = make()
     command = "from dtvqa_plugin.cli import main; main()"
     with project.working("run"):
-        # In a process of its own: lmms-eval makes the locks of its process let each other pass.
+        # In a separate process: lmms-eval makes the locks of its process let each other pass.
         done = subprocess.run(
             [sys.executable, "-c", command, "annotate", "run", str(project.root)],
             capture_output=True,

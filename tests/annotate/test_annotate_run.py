@@ -176,7 +176,7 @@ def test_endpoint_that_never_ends_costs_its_timeout(make: MakeProject, fault: Fa
         ((429, {}, b'{"error": {"message": "x", "code": "insufficient_quota"}}'), "out of credit"),
     ],
 )
-def test_fault_that_cannot_pass_ends_the_run(make: MakeProject, fault: Fault, said: str) -> None:
+def test_a_lasting_fault_ends_the_run(make: MakeProject, fault: Fault, said: str) -> None:
     with Endpoint(lambda number, request: ANSWER if number == 0 else fault) as server:
         project = make(server.url, concurrency=1)
         with pytest.raises(AnnotateError, match=said):
@@ -338,7 +338,7 @@ def test_concurrency_is_used_and_kept(make: MakeProject, images: Path) -> None:
     assert server.most_at_once == 3
 
 
-def test_rate_limit_spaces_starts_and_waits_as_told() -> None:
+def test_rate_limit_spaces_starts_and_waits_as_asked() -> None:
     now = 0.0
     limit = RateLimit(60, clock=lambda: now)
     assert [limit.delay() for _ in range(3)] == [0, 1, 2]
@@ -349,7 +349,7 @@ def test_rate_limit_spaces_starts_and_waits_as_told() -> None:
     assert RateLimit(None, clock=lambda: now).delay() == 0
 
 
-def test_dry_run_asks_nobody(make: MakeProject) -> None:
+def test_dry_run_sends_no_request(make: MakeProject) -> None:
     with Endpoint(lambda number, request: ANSWER) as server:
         project = make(server.url, price=PRICE)
         found = estimate(project, Bounds())
@@ -366,7 +366,7 @@ def test_dry_run_asks_nobody(make: MakeProject) -> None:
 # --- images --------------------------------------------------------------------------------------
 
 
-def test_unreadable_images_are_told_once_and_counted(
+def test_unreadable_images_are_reported_once_and_counted(
     make: MakeProject,
     images: Path,
     caplog: pytest.LogCaptureFixture,

@@ -65,7 +65,7 @@ def test_the_pair_before_the_token_limit_is_marked(make: MakeProject) -> None:
     assert [entry["answers"] for entry in entries(project.pairs) if entry["cut"]] == [["hal"]]
 
 
-def test_decisions_hold_when_pairs_are_extracted_anew(make: MakeProject) -> None:
+def test_decisions_hold_when_pairs_are_extracted_again(make: MakeProject) -> None:
     project = make()
     fill(project, [ANSWER] * 4)
     extract(project)

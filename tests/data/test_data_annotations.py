@@ -131,7 +131,7 @@ class TestTestFormat:
             max_size=4,
         )
     )
-    def test_whatever_the_records_hold_each_is_read_or_reported(self, items: list[Any]) -> None:
+    def test_each_record_is_read_or_reported(self, items: list[Any]) -> None:
         reading = parse_test(json.dumps(items).encode(), Path("x.json"))
         assert len(reading.records) + len(reading.problems) == reading.total == len(items)
 

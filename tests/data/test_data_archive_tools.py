@@ -1,4 +1,4 @@
-"""Archives as tools write them that cannot be read here: each has a message of its own."""
+"""Archives as tools write them that cannot be read here: each has a specific message."""
 
 from __future__ import annotations
 

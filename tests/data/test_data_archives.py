@@ -210,7 +210,7 @@ def test_names_that_are_odd_but_harm_nothing_do_not_block(tmp_path: Path, dtvqa_
     assert import_release(release, subsets=["DTScene"]).images["test", "DTScene"].present == 2
 
 
-def test_members_nobody_asked_for_may_be_encrypted_or_large(
+def test_members_that_are_not_needed_may_be_encrypted_or_large(
     tmp_path: Path, dtvqa_home: Path
 ) -> None:
     release = release_with(tmp_path, with_header(8, b"\x01\x00", "image/DTScene/train/9.png"))

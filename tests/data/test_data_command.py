@@ -111,7 +111,7 @@ class TestStatus:
             ("annotations", "expected a list of records"),
         ],
     )
-    def test_amiss(
+    def test_faults_and_their_exit_status(
         self,
         tmp_path: Path,
         dtvqa_home: Path,

@@ -50,7 +50,7 @@ import_release(sys.argv[1], subsets=["DTScene"], progress=stall)
 class TestInterruptedAndCrowded:
     @pytest.mark.parametrize("shape", ["tree", "zip"])
     @pytest.mark.parametrize("kill_at", [1, 5_000_000])
-    def test_killed_in_the_middle_it_goes_on(
+    def test_after_a_kill_it_continues(
         self, tmp_path: Path, dtvqa_home: Path, shape: str, kill_at: int
     ) -> None:
         release = make_test_release(tmp_path / "release", {"DTScene": 5}, images="none")

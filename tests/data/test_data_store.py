@@ -1,4 +1,4 @@
-"""The store on disk: where it is, who may read it, and what stands in its way."""
+"""The store on disk: where it is, who may read it, and what blocks it."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class TestWriting:
                 handle.writelines([b"new, half of it", None])  # type: ignore[list-item]  # fails
         assert tree(dtvqa_home) == {"test/x.json": b"old"}
 
-    def test_whoever_reads_the_old_file_goes_on_reading_it(self, dtvqa_home: Path) -> None:
+    def test_a_reader_of_the_old_file_keeps_reading_it(self, dtvqa_home: Path) -> None:
         store = Store()
         target = dtvqa_home / "test/x.json"
         with store.lock():

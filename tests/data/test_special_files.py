@@ -36,7 +36,7 @@ def replace(path: Path, put: Put) -> None:
 @SPECIAL
 @pytest.mark.parametrize("name", ["test/DTScene.json", "test/DT_test.json", "image.zip"])
 def test_importing_it_is_one_error_and_no_store(tmp_path: Path, name: str, put: Put) -> None:
-    """In a process of its own, with a limit of time and memory, as a fault would need neither."""
+    """In a separate process, with a limit of time and memory, as a fault would need neither."""
     release = make_test_release(tmp_path / "release", combined="DT_test" in name, images="zip")
     replace(release / name, put)
     code = (

@@ -1,4 +1,4 @@
-"""A fetch in a process of its own: options as one JSON argument, the outcome as one JSON line."""
+"""A fetch in a separate process: options as one JSON argument, the outcome as one JSON line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that are processes of their own, with the environment of a user who has set a mirror."""
+"""Clients in separate processes, with the environment of a user who has set a mirror."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def environment(hub: LoopbackHub | str, home: Path, **more: str) -> dict[str, st
 
 
 def fetching(hub: LoopbackHub | str, home: Path, /, **options: Any) -> subprocess.Popen[str]:
-    """Start a fetch in a process of its own (`client`). ``env`` adds to its environment."""
+    """Start a fetch in a separate process (`client`). ``env`` adds to its environment."""
     more = options.pop("env", {})
     return subprocess.Popen(
         [sys.executable, str(CLIENT), json.dumps(options)],
@@ -68,7 +68,7 @@ def finished(process: subprocess.Popen[str], timeout: float = 60) -> dict[str, A
 
 
 def fetch(hub: LoopbackHub | str, home: Path, /, **options: Any) -> dict[str, Any]:
-    """Fetch in a process of its own and wait for it."""
+    """Fetch in a separate process and wait for it."""
     return finished(fetching(hub, home, **options))
 
 

@@ -1,4 +1,4 @@
-"""Only what is needed is read of the remote archive, whatever the archive looks like."""
+"""Only the needed parts of the remote archive are read, for any form of archive."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class TestAgain:
         assert not hub.of("image.zip") + hub.of(".json")
         assert tree(dtvqa_home) == before
 
-    def test_an_image_that_rotted_is_fetched_again_alone(
+    def test_a_damaged_image_is_fetched_again_alone(
         self, hub: LoopbackHub, dtvqa_home: Path
     ) -> None:
         fetch(hub, dtvqa_home)
@@ -223,7 +223,7 @@ class TestAgain:
         entries = [*manifest.files.values(), *manifest.images.values()]
         assert {entry.revision for entry in entries} == {"f" * 40}
 
-    def test_a_file_that_differs_from_the_released_one_is_told_and_signed(
+    def test_a_file_that_differs_from_the_released_one_is_reported_and_signed(
         self, hub: LoopbackHub, dtvqa_home: Path
     ) -> None:
         result = fetch(hub, dtvqa_home, subsets=["DTScene"])

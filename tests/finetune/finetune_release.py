@@ -124,7 +124,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def image_of(row: Mapping[str, Any]) -> str:
-    """The image of an exported sample, whatever its format."""
+    """The image of an exported sample, in any format."""
     if "images" in row:
         return str(row["images"][0])
     if "image" in row:

@@ -130,7 +130,7 @@ PROMPTED = [
 
 
 @pytest.mark.parametrize(("name", "prompt", "text"), PROMPTED)
-def test_prompt_stands_around_every_question(
+def test_prompt_is_around_every_question(
     name: str, prompt: str, text: str, own_home: Path, tmp_path: Path
 ) -> None:
     record = conversation("DTTabShot/train/a.png", ("Which?", "x"), ("Which?", "y"))

@@ -1,4 +1,4 @@
-"""Copies of test images are found whatever was done to them; other pages of a template are not."""
+"""Copies of test images are found after common changes; other pages of a template are not."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ COPIES: list[tuple[str, Callable[[Image.Image], Image.Image], str]] = [
 
 @pytest.mark.parametrize(("kind", "change", "said"), COPIES, ids=[kind for kind, *_ in COPIES])
 @pytest.mark.parametrize("name", ["ticket-1", "boxes-0"])
-def test_a_copy_is_said_to_look_like_its_test_image(
+def test_a_copy_is_reported_as_its_test_image(
     kind: str,
     change: Callable[[Image.Image], Image.Image],
     said: str,

@@ -1,4 +1,4 @@
-"""Test questions are found whatever prompt stands around them, and each match says how."""
+"""Test questions are found with any prompt around them, and each match states how."""
 
 from __future__ import annotations
 

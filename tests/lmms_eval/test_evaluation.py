@@ -137,7 +137,7 @@ def test_every_row_has_the_same_keys_in_the_same_order_failed_ones_too(
         ("Failed to obtain answer via API.", "failed", "5 failed"),
     ],
 )
-def test_outputs_without_an_answer_are_counted_and_told(
+def test_outputs_without_an_answer_are_counted_and_reported(
     small_home: Path,
     output: str,
     reason: str,

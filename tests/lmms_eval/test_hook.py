@@ -46,7 +46,7 @@ def test_include_path_by_hand_works_without_the_hook_and_twice_with_it() -> None
     assert "dtvqa" in manager.all_groups
 
 
-def test_a_users_task_of_the_same_name_wins_and_is_told(
+def test_a_users_task_of_the_same_name_wins_and_is_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "mine.yaml").write_text("task: dtvqa_scene\noutput_type: generate_until\n")
@@ -59,7 +59,7 @@ def test_a_users_task_of_the_same_name_wins_and_is_told(
 
 
 @pytest.mark.parametrize("fault", [OSError("no such folder"), RuntimeError("host has changed")])
-def test_when_our_tasks_cannot_be_added_the_host_goes_on_with_one_warning(
+def test_when_our_tasks_cannot_be_added_the_host_continues_with_one_warning(
     fault: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(host: str) -> Path:

@@ -140,14 +140,14 @@ def first_run(
     return command(openai(first_server), tmp_path_factory.mktemp("first"), env)
 
 
-def test_a_null_answer_is_recorded_as_empty_whatever_the_host_logs(first_run: CommandRun) -> None:
+def test_a_null_answer_is_recorded_as_empty(first_run: CommandRun) -> None:
     assert first_run.results, first_run.output
     assert [s["unanswered"] for s in first_run.samples[TASK]] == [None, None, None, "empty", None]
     assert first_run.samples[TASK][3]["dtvqa"]["prediction"] == ""
     assert first_run.results["results"][TASK]["unanswered,none"] == 1
 
 
-def test_how_the_picture_was_sent_stands_in_the_results(
+def test_the_results_record_how_the_picture_was_sent(
     first_run: CommandRun, first_server: LoopbackOpenAI
 ) -> None:
     obeys = find_spec(ENCODER) is not None  # 0.6.0 and 0.6.1 do not

@@ -3,7 +3,7 @@
 Run from the repository root: ``PYTHONPATH=tests python tests/metrics/make_vectors.py``.
 The predictions are made from the embedded sample's reference answers and from synthetic strings.
 The scores come from `reference_scorer`, which shares no code with the package and which
-``test_metric_golden`` holds against the released scorer's own vectors where those are at hand.
+``test_metric_golden`` holds against the released scorer's own vectors where those are present.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ OWN = 4_728
 
 @pytest.fixture(scope="module", params=["own vectors", "released scorer's vectors"])
 def golden(request: pytest.FixtureRequest) -> Golden:
-    """The repository's own vectors, and those of the released scorer where they are at hand."""
+    """The repository's own vectors, and those of the released scorer where they are present."""
     if request.param == "own vectors":
         return read_vectors(make_vectors.VECTORS, OWN)
     shared: Path = request.getfixturevalue("shared_dir")

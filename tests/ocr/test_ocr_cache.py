@@ -75,7 +75,7 @@ def entry(**changes: object) -> bytes:
         entry(boxes=[["a", [0, 0, 9, 0, 9, 9, 0, float("nan")], 0.5]]),
     ],
 )
-def test_a_damaged_entry_is_a_warning_and_a_miss_and_is_mended(
+def test_a_damaged_entry_is_a_warning_and_a_miss_and_is_replaced(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
 ) -> None:
     damaged = BoxCache(tmp_path, "engine-1")

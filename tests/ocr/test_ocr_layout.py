@@ -20,7 +20,7 @@ ROWS = (
 
 
 def turned(boxes: list[TextBox], degrees: float) -> list[TextBox]:
-    """The boxes as they stand when the page is turned."""
+    """The boxes when the page is turned."""
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return [
         TextBox(
@@ -121,7 +121,7 @@ def test_a_wrapped_cell_is_one_cell(tops: tuple[float, float]) -> None:
     assert [row[2] for row in grid.rows] == ["ann lee and bo ray"] * 3
 
 
-def test_close_full_lines_are_rows_of_their_own() -> None:
+def test_close_full_lines_are_separate_rows() -> None:
     rows = table(*ROWS)
     apart = [
         TextBox.upright(b.text, b.left, b.top + 40, b.right, b.bottom + 40) if b.top > 60 else b

@@ -88,7 +88,7 @@ def test_modes_prompts_and_questions_share_one_pass(
     assert engine.calls == before + 2
 
 
-def test_a_damaged_entry_is_read_anew(
+def test_a_damaged_entry_is_recognised_again(
     readers: dict[str, OCRReader], engine: OCREngine, tmp_path: Path
 ) -> None:
     expected = readers["dump"].answer(WORD, "")

@@ -32,7 +32,7 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium with a profile of its own that is thrown away."""
+    """Chromium with a temporary profile."""
     api = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:

@@ -85,7 +85,7 @@ def test_flips_of_a_pair_are_counted_from_the_scores(document: dict[str, Any]) -
         assert found["lost"] == credits.count((False, True))
 
 
-def test_published_rows_stand_beside_the_runs(tmp_path: Path) -> None:
+def test_published_rows_are_beside_the_runs(tmp_path: Path) -> None:
     home = make_release(tmp_path / "home")
     references = References(home)
     chosen = list(references.split("test").values())

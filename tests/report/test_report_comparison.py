@@ -78,7 +78,7 @@ def test_runs_over_different_questions_are_refused_unless_the_common_ones_are_as
     found = compare(a, b, common=True)
     assert (len(found.a.records), found.a.records) == (30, found.b.records)
     assert (len(found.only_a), len(found.only_b)) == (10, 24)
-    # What was left out makes both runs partial, and their signatures say so.
+    # What was left out makes both runs partial, as their signatures state.
     assert "|partial:missing=18" in str(found.a.signature())
 
 

@@ -82,7 +82,7 @@ def test_both_hosts_give_the_same_answers_and_so_the_same_figures(
         assert all(row.difference.value == 0 for row in compare(ours, theirs).differences)
 
 
-def test_what_the_model_said_is_told_apart(lmms_output: Path) -> None:
+def test_kinds_of_output_are_told_apart(lmms_output: Path) -> None:
     run = by_condition(lmms_output)["none"]
     counts = {item.name: item.count for item in audit(run).all_findings}
     # One answer in eight breaks off in its reasoning; every other kind is an answer.

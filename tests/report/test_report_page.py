@@ -20,7 +20,7 @@ def test_a_page_of_an_lmms_eval_folder(lmms_output: Path, tmp_path: Path) -> Non
     assert f"{len(SAMPLE)} questions, 3 of up to 4 runs" in done.output
 
 
-def test_runs_of_both_hosts_stand_side_by_side(lmms_output: Path, vlmevalkit_output: Path) -> None:
+def test_runs_of_both_hosts_are_side_by_side(lmms_output: Path, vlmevalkit_output: Path) -> None:
     runs = [run for path in (lmms_output, vlmevalkit_output) for run in read_runs(path)]
     runs = [run for run in runs if run.condition != "blind"]
     shown = page_document(runs, {}, sampling=Sampling(resamples=200))

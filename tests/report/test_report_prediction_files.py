@@ -79,14 +79,14 @@ def test_every_text_comes_back(tmp_path: Path, suffix: str) -> None:
     ids=["long", "external", "file"],
 )
 @pytest.mark.filterwarnings("ignore:.*(too long|exceeds Excel)")
-def test_what_xlsx_destroys_is_told(tmp_path: Path, text: str, read: str, loss: str) -> None:
+def test_what_xlsx_destroys_is_reported(tmp_path: Path, text: str, read: str, loss: str) -> None:
     table = read_predictions(write(tmp_path / "m.xlsx", ["whole", text]))
     assert table.rows[1].prediction == read
     assert loss in str(table.rows[1].loss)
     assert [row.number for row in table.losses] == [2]
 
 
-def test_numbers_that_a_rerun_wrote_are_told(tmp_path: Path) -> None:
+def test_numbers_that_a_rerun_wrote_are_reported(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"index": [1, 2], "prediction": [7, True]}, dtype=object)
     pytest.importorskip("xlsxwriter")
@@ -123,7 +123,7 @@ def spoiled(path: Path, old: bytes, new: bytes) -> Path:
     ],
     ids=["beyond", "negative", "no-number", "cut", "encrypted", "compression"],
 )
-def test_a_spoiled_xlsx_is_one_error(tmp_path: Path, old: bytes, new: bytes) -> None:
+def test_a_damaged_xlsx_is_one_error(tmp_path: Path, old: bytes, new: bytes) -> None:
     pytest.importorskip("xlsxwriter")
     path = spoiled(tmp_path / "m.xlsx", old, new)
     with pytest.raises(DataError, match="not a readable xlsx"):

@@ -1,4 +1,4 @@
-"""Runs are told by content and read whole; what is odd is counted and said, never dropped."""
+"""Runs are recognised by content and read completely; irregularities are counted, never dropped."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def as_released(path: Path) -> Path:
     ],
     ids=["lmms-eval", "lmms-eval-doc", "vlmevalkit", "released", "plain"],
 )
-def test_each_kind_is_told_by_its_content(
+def test_each_kind_is_recognised_by_its_content(
     tmp_path: Path, name: str, make: Callable[[Path], Path], kind: Kind
 ) -> None:
     path = make(tmp_path / name)
@@ -117,7 +117,9 @@ FIRST = SAMPLE[0].question_id
     ],
     ids=["doubled", "failed", "unknown", "other-id", "nameless", "cut-line", "no-record"],
 )
-def test_an_oddity_is_counted_and_said(tmp_path: Path, lines: list[object], remark: str) -> None:
+def test_an_irregularity_is_counted_and_reported(
+    tmp_path: Path, lines: list[object], remark: str
+) -> None:
     run = joined(tmp_path, *lines)
     assert len(run.answers) == len(SAMPLE)
     assert any(remark in said for said in remarks(run)), remarks(run)
@@ -236,7 +238,7 @@ def test_a_damaged_file_in_a_folder_is_named_and_the_others_count(tmp_path: Path
     ]
 
 
-def test_a_run_over_a_set_of_ones_own_that_is_not_named_says_what_to_set(tmp_path: Path) -> None:
+def test_a_run_over_an_unnamed_custom_set_names_the_variable_to_set(tmp_path: Path) -> None:
     path = tmp_path / "m_DTVQA_CUSTOM_PROMPTED.tsv"
     path.write_text("index\tprediction\nMenu/0\tx\n")
     with pytest.raises(RunError, match="set DTVQA_CUSTOM"):

@@ -69,6 +69,6 @@ def test_any_names_come_back(model: str, host: str, prompt: str, tau: float, fai
     ],
     ids=["empty", "other", "short", "sum", "count", "reasoning", "twice", "colon", "tau"],
 )
-def test_what_is_no_signature_is_told(line: str, message: str) -> None:
+def test_what_is_no_signature_is_an_error(line: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_signature(line)

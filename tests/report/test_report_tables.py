@@ -1,4 +1,4 @@
-"""Tables: golden text in each format, whatever a run is called, and the marks they must carry."""
+"""Tables: golden text in each format, any name of a run, and the required marks."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ def test_the_sample_is_never_called_dt_vqa(tmp_path: Path) -> None:
     (table,) = two_runs(tmp_path)
     assert "not DT-VQA" in table.title
     assert all(line.startswith("DTVQA-SAMPLE|") for line in table.signatures())
-    # The paper's figures are of the test split: they never stand beside the sample's.
+    # The paper's figures are of the test split: they are never shown with the sample's.
     runs = [read_run(plain_run(tmp_path / "r.jsonl"))]
     assert all(row.source is None for row in result_tables(runs, published_rows())[0].rows)
 
 
-def test_a_set_of_ones_own_is_titled_by_its_name_and_hash(
+def test_a_custom_set_is_titled_by_its_name_and_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "own"
@@ -188,7 +188,7 @@ def test_exactly_the_two_known_figures_are_published() -> None:
         *("deep", "split", "no-part"),
     ],
 )
-def test_a_published_file_that_is_wrong_is_told(tmp_path: Path, content: str, message: str) -> None:
+def test_a_faulty_published_file_is_one_error(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "published.json"
     path.write_text(content)
     with pytest.raises(DataError, match=message) as caught:
@@ -205,7 +205,7 @@ def test_a_partial_run_is_marked(tmp_path: Path) -> None:
     (table,) = result_tables([read_run(path) for path in paths])
     assert [row.label for row in table.rows] == ["some†", "subset†", "whole"]
     assert ("overall", "acc") in table.rows[0].cells
-    # A mean over one subset is no overall figure, and must not stand in its column.
+    # A mean over one subset is no overall figure, and must not be in its column.
     assert {part for part, _ in table.rows[1].cells} == {"MiniScene"}
     (alone,) = result_tables([read_run(paths[1])])
     assert alone.parts == ("MiniScene",)

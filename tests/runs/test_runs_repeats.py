@@ -82,7 +82,7 @@ def test_each_response_is_scored_and_the_mean_is_shown(tmp_path: Path, write: An
     assert run.faults.differences == (), "the host's score is that of the first response"
 
 
-def test_mean_and_spread_stand_beside_the_interval(
+def test_mean_and_spread_are_beside_the_interval(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = lmms_list(tmp_path)

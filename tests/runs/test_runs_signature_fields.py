@@ -120,7 +120,7 @@ def test_compare_remarks_on_another_picture(tmp_path: Path) -> None:
         ({"total": "64"}, "", None),
     ],
 )
-def test_whose_answers_vlmevalkit_took_up(
+def test_which_answers_vlmevalkit_reused(
     tmp_path: Path, answers: Any, field: str, said: str | None
 ) -> None:
     run = read_run(vlmevalkit_run(tmp_path, summary={"answers": answers}))

@@ -59,7 +59,7 @@ def test_counts_are_those_of_the_records(sample_stats: Written) -> None:
             assert shown["histogram"] == {str(k): v for k, v in sorted(Counter(lengths).items())}
 
 
-def test_words_stand_by_frequency(sample_stats: Written) -> None:
+def test_words_are_sorted_by_frequency(sample_stats: Written) -> None:
     counts = list(sample_stats.statistics["parts"]["overall"]["question_words"]["counts"].values())
     assert counts == sorted(counts, reverse=True)
 
@@ -204,7 +204,7 @@ def test_a_missing_extra_is_one_error_that_names_it(
     assert "pip install 'dtvqa-plugin[stats]'" in error
 
 
-def test_gaps_are_said(tmp_path: Path, dtvqa_home: Path) -> None:
+def test_gaps_are_reported(tmp_path: Path, dtvqa_home: Path) -> None:
     from released_layout import make_release
 
     make_release(dtvqa_home, without_images=frozenset({"DTScene"}))

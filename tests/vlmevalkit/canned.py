@@ -1,4 +1,4 @@
-"""A local model class of VLMEvalKit that says what it is told to: the host around it is real."""
+"""A local model class of VLMEvalKit with fixed answers; the host around it is real."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block in the host's file: found and taken out again whatever became of the file meanwhile."""
+"""The block in the host's file: found and removed again after any change of the file."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ WHOLE: list[Any] = [(name, f"answer {name}") for name in IDS]
     ],
     ids=["whole", "reordered", "short", "empty", "doubled", "contradictory", "stray", "damaged"],
 )
-def test_rows_are_joined_by_question_and_oddities_told(
+def test_rows_are_joined_by_question_and_irregularities_reported(
     rows: Any, expected: list[Any], odd: dict[str, Any]
 ) -> None:
     joined = join(IDS, table(rows))
@@ -94,7 +94,7 @@ def test_rows_are_joined_by_question_and_oddities_told(
         ),
     ],
 )
-def test_memory_stands_in_for_damage_of_the_same_run_only(
+def test_memory_replaces_damage_of_the_same_run_only(
     rows: Any, memory: list[Any], expected: str, recovered: int
 ) -> None:
     joined = join(IDS, table(rows, "m.xlsx"), dict(zip(IDS, memory, strict=True)))
@@ -102,7 +102,7 @@ def test_memory_stands_in_for_damage_of_the_same_run_only(
     assert joined.recovered == recovered
 
 
-def test_an_empty_xlsx_cell_is_told_because_it_may_have_been_a_long_link() -> None:
+def test_an_empty_xlsx_cell_is_reported_because_it_may_have_been_a_long_link() -> None:
     rows = [(IDS[0], ""), *WHOLE[1:]]
     assert join(IDS, table(rows, "m.xlsx")).blank_cells == 1
     assert join(IDS, table(rows, "m.tsv")).blank_cells == 0

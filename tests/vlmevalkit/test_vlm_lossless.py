@@ -189,7 +189,7 @@ def test_damaged_file_is_one_error(content: str, message: str, tmp_path: Path) -
         DTVQADataset("DTVQA").evaluate(str(path))
 
 
-def test_interrupted_local_run_goes_on_after_the_last_ten(
+def test_interrupted_local_run_continues_after_the_last_ten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken_off = CannedModel({f"Question {n}?": text for n, text in enumerate(PREDICTIONS)})

@@ -96,7 +96,7 @@ def test_host_builds_each_dataset(name: str, small_home: Path) -> None:
     assert dataset[0]["question"] == row["question"]
 
 
-def test_a_set_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own subsets, its own title; never taken for DT-VQA."""
     release = write_release(tmp_path / "mine", [["a"], ["b"], ["c"], ["d"]])
     rows = json.loads((release / "test" / "DTScene.json").read_text(encoding="utf-8"))

@@ -95,7 +95,7 @@ def test_all_golden_vectors(
 
 
 class CannedLmms(lmms):  # type: ignore[misc]  # the host ships no types
-    """An lmms-eval model that says what it is told to, by question."""
+    """An lmms-eval model with a fixed answer for each question."""
 
     is_simple = True
 

@@ -99,7 +99,7 @@ def results(folder: Path, model: str, dataset: str) -> tuple[dict[str, Any], lis
 
 
 def prediction_file(folder: Path, model: str, dataset: str) -> Path:
-    """The prediction file of a run, whatever its format."""
+    """The prediction file of a run, in any format."""
     stem = f"{model}_{dataset}"
     (found,) = {
         path.resolve()

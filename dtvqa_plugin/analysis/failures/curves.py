@@ -30,7 +30,7 @@ class Bin:
         questions: Number of questions in it.
         images: Number of images in it.
         score: Mean AccANLS with its interval; None for an empty bin.
-        thin: Whether fewer than 30 images stand behind it: the interval is rough.
+        thin: Whether it has fewer than 30 images: the interval is rough.
     """
 
     label: str

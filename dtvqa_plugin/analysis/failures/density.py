@@ -1,7 +1,7 @@
 """What makes text dense, for each question: sizes, counts, places and kinds.
 
 Numeric features are positive. Those of the image's text and of the answer's place need recognised
-text; where it is not at hand, or no reference answer is found on the image, the value is None.
+text; where it is missing, or no reference answer is found on the image, the value is None.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def is_form_only(text: str, answer: str) -> bool:
 
 
 def contains(tokens: Tokens, part: Tokens) -> bool:
-    """Whether ``part`` stands in ``tokens`` without a gap, and without a sign before it."""
+    """Whether ``part`` occurs in ``tokens`` without a gap, and without a sign before it."""
     text, wanted = f" {' '.join(tokens)} ", f" {' '.join(part)} "
     start = text.find(wanted)
     while start >= 0:

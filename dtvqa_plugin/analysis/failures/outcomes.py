@@ -1,7 +1,7 @@
 """What became of each question: one outcome each, with the evidence. Ours, never the paper's.
 
-The tests stand in the order of `OUTCOMES`; the first that holds decides. Those from ``near`` on
-look at outputs that are wrong. Where the image's recognised text is not at hand, what is neither
+The tests run in the order of `OUTCOMES`; the first that holds decides. Those from ``near`` on
+look at outputs that are wrong. Where the image's recognised text is missing, what is neither
 near nor any of the earlier ones is ``unplaced``.
 """
 
@@ -83,7 +83,7 @@ def outcomes(
 
 
 def outcome(record: Record, answer: ScoredAnswer, page: Page | None) -> Outcome:
-    """The outcome of one question; ``page`` is its image's recognised text if at hand."""
+    """The outcome of one question; ``page`` is its image's recognised text, if known."""
     if answer.unanswered is not None:
         names = {"failed": "failed", "truncated": "cut", "empty": "empty"}
         return Outcome(record.question_id, names[answer.unanswered])
@@ -152,7 +152,7 @@ def _wrong(
     if page is None:
         return _Verdict(*(("near", edit) if near else ("unplaced", "")), reference)
     there = page.find(core) if near else None
-    # An output that is on the image as it stands was read there, unless that is the answer's place.
+    # An output that is on the image unchanged was read there, unless that is the answer's place.
     if near and (there is None or there.similarity < 1.0 or _same_place(there, place)):
         return _Verdict("near", edit, reference, there)
     there = page.best(said)

@@ -71,7 +71,7 @@ class Reader:
             # The text of an empty label, or a question in several lines.
             empty = before.text[0] >= before.text[1]
             return not empty and _QUESTION_END.search(self.view[slice(*before.text)]) is not None
-        # A question mark within an answer of its own line does not begin a question.
+        # A question mark within an answer line does not begin a question.
         return not (before is not None and before.kind == "a" and before.text[0] >= before.text[1])
 
     def _inline(self, item: Item) -> tuple[Span, Span] | None:

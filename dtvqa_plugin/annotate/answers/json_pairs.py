@@ -102,7 +102,7 @@ def _tree(source: str) -> Any:
         pass
     try:
         return json_repair.loads(re.sub(r"^\s*//[^\n]*", "", source, flags=re.MULTILINE))
-    except Exception:  # the library meets text that nobody foresaw; such text is unread
+    except Exception:  # the library may fail on any text; such text is unread
         return None
 
 
@@ -231,7 +231,7 @@ def _text(value: Any) -> str | None:
 
 
 class Finder:
-    """Where strings stand in the source, each place given once, the nearest to a place first."""
+    """The places of strings in the source, each place once, the nearest to a place first."""
 
     def __init__(self, text: str, span: Span) -> None:
         self.text, self.span = text, span

@@ -185,7 +185,7 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
 
 
 def _holds_label(text: str, labels: Labels) -> bool:
-    """Whether a line that begins like a remark goes on with a question's or answer's label."""
+    """Whether a line that begins like a remark continues with a question's or answer's label."""
     found = labels.inline.finditer(text[:_MAX_LINE])
     return any(
         m["sep"] and not m["n"] and m["sep"].strip() == ":" and _goes_on(text, m) for m in found
@@ -198,7 +198,7 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
 
 
 def _answered(view: str, item: Item, labels: Labels) -> list[Item]:
-    """A line without a label of its own that holds an answer's label after a question."""
+    """An unlabelled line that holds an answer's label after a question."""
     text = view[slice(*item.text)]
     if len(text) > _MAX_LINE or not re.search(r"[?？؟.。)].*[:→\])】.–—-]", text):
         return [item]

@@ -71,7 +71,7 @@ class Reading:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """The stretches that could not be read, as they stand."""
+        """The passages that could not be read, unchanged."""
         return tuple(self.text[start:end] for start, end in self.unread_spans)
 
 

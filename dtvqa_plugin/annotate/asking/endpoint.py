@@ -65,7 +65,7 @@ class RateLimit:
             return start - now
 
     def pause(self, seconds: float) -> None:
-        """Let nobody start for that long (the endpoint asked for it)."""
+        """Start no request for that long (the endpoint asked for it)."""
         with self._lock:
             self._next = max(self._next, self._clock() + seconds)
 
@@ -208,7 +208,7 @@ class Asker:
             raise
         except openai.APIConnectionError as error:
             raise self._broken(error.__cause__ or error) from None
-        except Exception as error:  # the client's transport, whichever it is, has errors of its own
+        except Exception as error:  # the client's transport, whichever it is, has its own errors
             raise self._broken(error) from None
 
     def _broken(self, error: BaseException) -> AskError:

@@ -34,7 +34,7 @@ class Estimate:
 
 
 def estimate(project: Project, bounds: Bounds) -> Estimate:
-    """Count what is left to ask and guess its tokens; asks nobody and recognises no text.
+    """Count what is left to ask and guess its tokens; sends no request and recognises no text.
 
     Tokens are rough: four letters a token, 28 x 28 pixels a token, 45 tokens a pair.
     """

@@ -9,7 +9,7 @@ from dtvqa_plugin.annotate.project.config import Endpoint
 from dtvqa_plugin.annotate.project.journal import Entry
 
 _MARGIN = 1.25
-"""By how much an endpoint's count may pass the rough one before any count of its own is known."""
+"""Factor by which an endpoint's token count may exceed the estimate before its first count."""
 
 
 def usd(endpoint: Endpoint, tokens_in: int, tokens_out: int) -> float | None:

@@ -140,7 +140,7 @@ def shown_error(error: openai.APIStatusError) -> str:
     """What the endpoint says, shortly; of a web page only that it is one."""
     try:
         body = error.response.text.strip()
-    except Exception:  # the transport's own errors; the status is told all the same
+    except Exception:  # the transport's own errors; the status is reported anyway
         return "no readable message"
     if body.startswith("<"):
         return "a web page (HTML) where JSON is expected"

@@ -16,7 +16,7 @@ from dtvqa_plugin.data.splits import SET_NAME, taken_name
 SCHEMA = 1
 
 Name = Annotated[str, Field(pattern=SET_NAME)]
-"""A name that can stand in a path, a file and a subset's title alike."""
+"""A name that is valid in a path, a file name and a subset's title."""
 
 
 class Strict(BaseModel):
@@ -26,7 +26,7 @@ class Strict(BaseModel):
 
 
 class Ocr(Strict):
-    """Where a source's recognised text comes from, and whether the model is told it."""
+    """Where a source's recognised text comes from, and whether the prompt includes it."""
 
     origin: Literal["none", "rapidocr", "file"] = Field("none", alias="from")
     format: Literal["hiertext", "poie", "icdar", "json"] | None = None

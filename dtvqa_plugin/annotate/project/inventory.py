@@ -1,4 +1,4 @@
-"""The images of a project: found, identified by content, and told once when they are unusable."""
+"""The images of a project: found, identified by content, and reported once if unusable."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Inventory:
                 yield found
 
     def mark_unreadable(self, image: ImageFile, reason: str) -> None:
-        """Record that decoding failed, so that the file is left out from now on; told once."""
+        """Record that decoding failed, so that the file is left out from now on; reported once."""
         self.counts.usable -= 1
         self._refuse(image.source, image.file, image.path, reason)
 

@@ -1,4 +1,4 @@
-"""Append-only JSON lines: what is written stays, what a kill cut off is one line and is told.
+"""Append-only JSON lines: what is written stays; a line that a kill cut off is reported.
 
 Nothing here ever rewrites or shortens a journal. A line that holds no record, such as the last one
 of a process that was killed while writing, stays where it is and is passed over with a count.

@@ -51,7 +51,7 @@ class Decisions:
     _damage_told: int = 0
 
     def refresh(self) -> None:
-        """Read what was appended since the last time; bad lines are told once."""
+        """Read what was appended since the last time; bad lines are reported once."""
         path = self.project.decisions.path
         size = path.stat().st_size if path.exists() else 0
         if size == self._read_to:

@@ -92,8 +92,8 @@ class Queue:
     def step(self, view: View, start: str | None, step: int) -> tuple[Entry | None, int, int]:
         """The next pair of the view from ``start`` on: (pair, place from 1, number of pairs).
 
-        ``step`` is 1, -1, or 0 for ``start`` itself whatever the filter. Past either end the
-        search goes on from the other.
+        ``step`` is 1, -1, or 0 for ``start`` itself with any filter. Past either end the
+        search continues from the other.
         """
         matching = self._match(view)
         here = self._places.get(start or "", -1)
@@ -111,7 +111,7 @@ class Queue:
         return self.describe(self._order[chosen].pair, view.reviewer), place, len(matching)
 
     def describe(self, pair: str, reviewer: str) -> Entry:
-        """Everything the page shows of a pair; others' decisions only once one's own is made."""
+        """Everything the page shows of a pair; others' decisions only after the reviewer's own."""
         entry, item = self.pair(pair), self._items[pair]
         flags = self._flags.get(pair)
         proposals = self._proposals.get(pair)

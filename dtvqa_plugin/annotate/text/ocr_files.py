@@ -202,7 +202,7 @@ def _box(text: str, polygon: Any, path: Path, place: str) -> list[TextBox]:
 
 
 def _quad(numbers: list[float]) -> Quad:
-    """Four corners as they stand; of more points, the corners of the upright box around them."""
+    """Four corners unchanged; of more points, the corners of the upright box around them."""
     if len(numbers) < 6 or len(numbers) % 2 or any(n != n or abs(n) > 1e7 for n in numbers):
         raise ValueError("no polygon")
     if len(numbers) == 8:

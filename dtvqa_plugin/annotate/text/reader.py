@@ -1,4 +1,4 @@
-"""The text in an image, whoever recognised it, and how a prompt is told of it."""
+"""The recognised text of an image, from any source, and its form in a prompt."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Other ways to write an answer, by rules; a person decides which are acceptable.
 
 The metric ignores case and accepts a prediction that contains an answer, so a shorter variant is
-also a laxer one: its reason says so.
+also a laxer one, as its reason states.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _MONTHS = [
 
 
 def propose(answers: Sequence[str]) -> list[Variant]:
-    """Variants of the answers that are not among them, each text once, in the rules' order."""
+    """Variants that the answers lack, each text once, in the rules' order."""
     taken = set(answers)
     found: list[Variant] = []
     for answer in answers:

@@ -12,7 +12,7 @@ from typing import Protocol
 from dtvqa_plugin.errors import DataError
 
 MAX_IMAGE_BYTES = 256 * 1024 * 1024
-"""Most bytes one image file may hold; what claims or yields more is taken for a bomb."""
+"""Most bytes one image file may hold; a larger one is refused as a decompression bomb."""
 
 CHUNK = 1024 * 1024
 """Bytes that are read at a time."""

@@ -98,7 +98,7 @@ class TarSource:
         self._members[name] = info
 
     def annotations(self) -> Iterator[tuple[AnnotationFile, bytes]]:
-        """The annotation files with their bytes, as they stand. Raises `DataError`."""
+        """The annotation files with their bytes, unchanged. Raises `DataError`."""
         for name, file in _BY_PATH.items():
             if name in self._members:
                 yield file, self._content(name)
@@ -110,7 +110,7 @@ class TarSource:
                 yield name, self._content(name)
 
     def revision(self) -> str | None:
-        """The commit that all of it came from, if the manifest in it says so."""
+        """The commit that all of it came from, if its manifest names one."""
         if MANIFEST not in self._members:
             return None
         manifest = parse_manifest(self._content(MANIFEST), self.path / MANIFEST)

@@ -42,7 +42,7 @@ _ZIP32 = 2**32
 _SPLIT_MARK = b"PK\7\x08"
 """What the first part of a split archive begins with."""
 _END_BYTES = 8 * 1024
-"""Where the end record is looked for, which a long comment may stand behind."""
+"""Where the end record is searched; a long comment may follow it."""
 
 
 class ZipSource:

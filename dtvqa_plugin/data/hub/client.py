@@ -45,10 +45,10 @@ _PROGRESS = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often a request that brings nothing is tried again, and the first wait (seconds).
+    """How often a request without new data is tried again, and the first wait (seconds).
 
     The wait doubles each time, up to ``longest``. A Retry-After is obeyed instead, unless it asks
-    for more than ten minutes, which is told at once.
+    for more than ten minutes, which is reported at once.
     """
 
     retries: int = 5
@@ -159,7 +159,7 @@ class Hub:
     def wait(self, fault: TransientError, tries: int, where: str) -> None:
         """Wait before another try; raise `FetchError` when ``tries`` have failed already."""
         patience = self.patience
-        # Where there is no network at all, that is to be told soon.
+        # Without any network the error must come soon.
         hopeless = fault.unreachable and not self.reached
         if tries >= (min(2, patience.retries) if hopeless else patience.retries):
             raise FetchError(
@@ -216,7 +216,7 @@ class HubFile:
         return f"{self.hub.label}/{self.name}"
 
     def ask_size(self) -> None:
-        """Set ``size`` from an answer to a small range, for a server that has not told it."""
+        """Set ``size`` from an answer to a small range, for a server that did not state it."""
         for _ in self.stream(0, 1, sized=False):
             pass
 
@@ -250,7 +250,7 @@ class HubFile:
     def stream(self, start: int, end: int, *, sized: bool = True) -> Iterator[bytes]:
         """The bytes ``start`` to ``end`` (exclusive) in chunks.
 
-        An answer that breaks off is taken up again where it broke, with back-off. Raises
+        A broken answer is continued where it broke, with back-off. Raises
         `RangeIgnoredError` when the server answers with the whole file, `FetchError` when it
         cannot be had.
         """

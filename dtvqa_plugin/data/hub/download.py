@@ -1,4 +1,4 @@
-"""The whole archive on disk, for servers that ignore byte ranges; taken up again if begun."""
+"""The whole archive on disk, for servers that ignore byte ranges; a partial one is continued."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ZIP = b"PK"
 
 
 def download(file: HubFile, target: Path, folder: Path, note: Note) -> Path:
-    """Bring the whole file to ``target``, checked against the hub's SHA-256.
+    """Download the whole file to ``target``, checked against the hub's SHA-256.
 
     Args:
         file: The file on the hub.

@@ -43,7 +43,7 @@ _FRAME = 30 + 2 * 0xFFFF + 24
 
 
 class RangeFile(io.RawIOBase):
-    """A seekable file over byte ranges. Each thread has a position and a window of its own."""
+    """A seekable file over byte ranges. Each thread has its own position and window."""
 
     def __init__(self, file: HubFile) -> None:
         self.file = file

@@ -100,7 +100,7 @@ _ENTRY_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def _known(entry: type, raw: dict[str, Any]) -> dict[str, Any]:
-    """The fields ``entry`` has, each of its right type; fields of later versions are let pass."""
+    """The fields ``entry`` has, each of its right type; fields of later versions are ignored."""
     names = [f.name for f in fields(entry)]
     for name in names:
         if not isinstance(raw[name], _ENTRY_TYPES.get(name, (str,))):

@@ -269,7 +269,7 @@ _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
 
 
 def _check_locks(path: Path) -> None:
-    """Raise `DataError` where the file system has no locks; filelock would go on without.
+    """Raise `DataError` where the file system has no locks; filelock would continue without.
 
     Its way out, a file that exists while the lock is held, does not keep processes of several
     machines apart, and a killed process leaves it behind.

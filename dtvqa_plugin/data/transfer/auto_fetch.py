@@ -1,4 +1,4 @@
-"""The fetch that a host's run does by itself, where data are missing."""
+"""The automatic fetch of a host's run, where data are missing."""
 
 from __future__ import annotations
 

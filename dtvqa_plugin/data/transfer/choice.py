@@ -67,7 +67,7 @@ class Choice:
 class Holdings:
     """What the store holds of a choice, and what it lacks.
 
-    ``stored`` is keyed by the chosen file; its content may stand in DT_test.json. ``missing`` and
+    ``stored`` is keyed by the chosen file; its content may come from DT_test.json. ``missing`` and
     ``damaged`` are images.
     """
 

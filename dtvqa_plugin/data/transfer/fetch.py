@@ -1,4 +1,4 @@
-"""Bring what is needed of the release from the hub into the store, and nothing else.
+"""Download the needed part of the release from the hub into the store.
 
 Annotation files are small and come whole; of ``image.zip`` only the directory and the members
 that the chosen questions name. See `fetch_release` for what is checked.
@@ -78,7 +78,7 @@ def fetch_release(
     Nothing is asked of the network when everything is there (``recheck``: and unchanged since it
     came, by size and CRC-32). Annotation files, the archive's directory and the free space are
     checked before anything is written; then images appear one by one, each checked against the
-    archive's CRC-32, so that an interrupted fetch goes on where it was. Of several processes on
+    archive's CRC-32, so that an interrupted fetch continues. Of several processes on
     one store one fetches and the others wait.
 
     ``revision``: commit, tag or branch. Default: the commit that the store's data came from, else

@@ -1,4 +1,4 @@
-"""Bring in what `export_archive` wrote.
+"""Import what `export_archive` wrote.
 
 What comes in is not trusted: every member is looked at before anything is written, nothing is
 unpacked under a member's own name, and every image is checked against its checksum.

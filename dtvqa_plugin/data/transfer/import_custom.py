@@ -1,4 +1,4 @@
-"""Bring a question set that ``dtvqa annotate export`` wrote into the store."""
+"""Import a question set that ``dtvqa annotate export`` wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bring a release into the store: everything is checked first, then moved in file by file."""
+"""Import a release into the store: everything is checked first, then moved in file by file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def import_release(
 
     Copies the annotation files of the chosen splits and the images that they name. Annotations,
     archive directory and member names are checked before anything is written; images are then
-    moved in one by one, annotations and manifest last. Interrupted, it is run again and goes on.
+    moved in one by one, annotations and manifest last. Run it again to continue.
     Images in the store that differ from those offered are replaced, and counted.
 
     Raises `DataError` for anything unusable. ``skip_bad`` leaves out images that cannot be read

@@ -53,7 +53,7 @@ def count_present(store: Store, report: ImportReport, wanted: Wanted) -> None:
 
 
 def write_manifest(store: Store, report: ImportReport, revision: str | None, origin: str) -> None:
-    """Bring the manifest up to date; an import that changed nothing leaves it as it was."""
+    """Update the manifest; an import that changed nothing leaves it unchanged."""
     manifest = store.manifest()
     files, images = dict(manifest.files), dict(manifest.images)
     for part in report.files:

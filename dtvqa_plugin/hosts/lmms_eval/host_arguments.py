@@ -49,7 +49,7 @@ def _config_tasks(path: str) -> list[str]:
 
 
 def image_path_to_model() -> dict[str, str]:
-    """How the host is told to encode pictures: plain strings by name, empty where nothing is.
+    """The host's settings for encoding pictures: plain strings by name, empty where nothing is.
 
     The host's chat runners for endpoints obey it. Bounds such as ``max_pixels`` are arguments of
     the model, which results.json holds (``config.model_args``).

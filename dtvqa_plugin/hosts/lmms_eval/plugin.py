@@ -30,14 +30,14 @@ def manifests() -> list[Any]:
     """Install the task hook and return the manifest of ``dtvqa_ocr``; on any fault, warn only."""
     try:
         install_task_hook()
-    except Exception as error:  # the host goes on without us
+    except Exception as error:  # the host continues without the plugin
         _warn(f"cannot register its tasks ({type(error).__name__}: {error})")
     try:
         from lmms_eval.models.registry_v2 import ModelManifest
 
         path = "dtvqa_plugin.hosts.lmms_eval.ocr_model.DTVQAOcr"
         return [ModelManifest(model_id=MODEL_ID, simple_class_path=path)]
-    except Exception as error:  # the host goes on without us
+    except Exception as error:  # the host continues without the plugin
         _warn(f"cannot register the model {MODEL_ID} ({type(error).__name__}: {error})")
         return []
 
@@ -67,7 +67,7 @@ def _with_our_tasks(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             ours, paths = _search_paths(include_path)
             index = original(self, include_path=paths, include_defaults=include_defaults)
-        except Exception as error:  # the host goes on without us, if it can
+        except Exception as error:  # the host continues without the plugin, if it can
             index = _without_us(original, self, include_path, include_defaults)
             _warn(f"cannot add its tasks ({type(error).__name__}: {error})")
             return index

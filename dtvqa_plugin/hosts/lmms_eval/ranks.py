@@ -12,7 +12,7 @@ def report_ranks() -> None:
     """Print once, on rank 0, how many processes share the questions.
 
     ``accelerate launch --num_processes 2`` without ``--multi_gpu`` starts one process on a machine
-    without GPUs and does not say so (seen with accelerate 1.15); it is recognised by the variables
+    without GPUs, without a message (seen with accelerate 1.15); it is recognised by the variables
     that it sets.
     """
     count = int(os.environ.get("WORLD_SIZE") or 1)

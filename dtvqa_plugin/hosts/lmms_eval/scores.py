@@ -91,7 +91,7 @@ class _Total:
 def averaged(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One record for several responses to a question (``--repeats``).
 
-    Scores are the means over the responses, ``unanswered`` the first reason among them, and
+    Scores are the means over the responses, ``unanswered`` the first reason, and
     ``dtvqa`` describes the first response; ``dtvqa.repeats`` holds the scores of each.
     """
     repeats = [

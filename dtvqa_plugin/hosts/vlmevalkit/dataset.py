@@ -1,6 +1,6 @@
 """The dataset classes VLMEvalKit builds. Seen on ms-vlmeval 0.0.20 and nvidia-vlmeval 26.3.
 
-``TYPE`` decides which words a model class adds of its own: a type that contains ``VQA``, ``MCQ``
+``TYPE`` decides which words a model class adds: a type that contains ``VQA``, ``MCQ``
 or ``Y/N`` makes some twenty of them add an instruction, ``DTQA`` makes none of the known ones.
 Local inference of ms-vlmeval and of a checkout also asks ``force_use_dataset_prompt`` first.
 """
@@ -56,7 +56,7 @@ PRIMARY_METRIC = f"Subset={OVERALL}|{HEADINGS['accanls']}"
 
 scored: list[tuple[str, Path]] = []
 """Each (dataset name, prediction file) scored in this process: the launcher looks here, because
-the host ends with status 0 whatever happens."""
+the host always ends with status 0."""
 
 
 class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no types
@@ -285,7 +285,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
 class DTVQANativeDataset(DTVQADataset):
     """DT-VQA asked in the model's own way: its class may add words, pick tiles, set lengths.
 
-    For a model's best figure. It is not the paper's condition, so it has a name of its own.
+    For a model's best figure. It is not the paper's condition, so it has its own name.
     """
 
     TYPE = "VQA"

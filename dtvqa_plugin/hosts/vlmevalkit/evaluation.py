@@ -1,7 +1,7 @@
 """From a prediction file to scores and saved results. Imports no host.
 
 Reference answers come from the data, never from the file; rows are joined by question id. What
-was odd about the file is counted and told.
+was irregular about the file is counted and reported.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def write_results(
     """Write ``*_questions.jsonl`` and ``*_summary.json`` beside the prediction file, whole or not
     at all, and return their paths.
 
-    The names continue the dataset's with a word that no dataset name goes on with: the host takes
+    The names continue the dataset's with a word that no dataset name continues with: the host takes
     files of ``MODEL_DTVQA_DTScene...`` for another dataset's.
     """
     lines = "".join(json.dumps(question, default=str) + "\n" for question in questions)

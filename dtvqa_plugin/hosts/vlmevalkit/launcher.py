@@ -41,7 +41,7 @@ def run_host(arguments: Sequence[str]) -> None:
 
     Before the host starts, misspelt dataset names and missing data are one error each. Raises
     HostError and DataError for these, and HostError when the host ended without a score for a
-    DT-VQA dataset (it reports success whatever happens).
+    DT-VQA dataset (it always reports success).
     """
     own, passed = _own_options(arguments)
     script = _run_script(own.run_py)

@@ -28,7 +28,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 def mark_match(text: str, answer: str) -> list[Span]:
-    """Where ``answer`` stands in ``text``, case aside: (start, end), without overlap."""
+    """The places of ``answer`` in ``text``, case aside: (start, end), without overlap."""
     lowered, wanted = text.lower(), answer.lower()
     places = _origins(text)
     spans = []

@@ -1,6 +1,6 @@
 """Put the page together: template, style and script of this package, content as JSON.
 
-Nothing of a run is ever part of the markup. It stands in a data block with ``<``, ``>`` and ``&``
+Nothing of a run is ever part of the markup. It is in a data block with ``<``, ``>`` and ``&``
 escaped, the script turns it into text nodes, and a content security policy allows exactly this
 script and this style and no connection at all.
 """

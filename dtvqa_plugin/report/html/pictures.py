@@ -49,7 +49,7 @@ def pictures(
     links: bool = True,
     progress: bool = False,
 ) -> dict[str, Picture]:
-    """Pictures by store-relative path; a missing or damaged image says so in ``problem``."""
+    """Pictures by store-relative path; ``problem`` names a missing or damaged image."""
     names = list(dict.fromkeys(images))
     there = store.present(names)
     limit = min(LARGEST, BUDGET // max(1, len(there)))

@@ -1,4 +1,4 @@
-"""Exports through the trainers' own code, each in an environment of its own.
+"""Exports through the trainers' own code, each in a separate environment.
 
 They do not install beside lmms-eval, so these tests run where they are asked for:
 
@@ -93,7 +93,7 @@ def turns_of(row: dict[str, Any], before: str = "") -> list[list[str]]:
 
 
 def check_texts(texts: Sequence[str], exported: Sequence[dict[str, Any]]) -> None:
-    """Every question and answer stands in the tokens, in order."""
+    """Every question and answer is in the tokens, in order."""
     assert len(texts) == len(exported)
     for text, row in zip(texts, exported, strict=True):
         place = 0

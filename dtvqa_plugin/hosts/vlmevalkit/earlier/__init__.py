@@ -2,7 +2,7 @@
 
 ``asked``           the record beside the answers: what was asked, by which model and settings
 ``model_settings``  a model's class and settings as the host resolves them, without secrets
-``kept``            the answers that the host would take up, and moving them aside
+``kept``            the answers that the host would reuse, and moving them aside
 ``guard``           the comparison, put before the host's functions that take answers up
 """
 

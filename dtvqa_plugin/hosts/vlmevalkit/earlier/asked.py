@@ -166,7 +166,7 @@ def asking(
 
 
 def answers_digest(table: PredictionTable) -> str:
-    """A digest of a prediction file's ids and predictions, whatever its format."""
+    """A digest of a prediction file's ids and predictions, in any format."""
     content = [[row.index, row.prediction] for row in table.rows]
     return hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
 

@@ -78,7 +78,7 @@ def rebind(name: str, original: object, replacement: object) -> None:
 
 
 def install() -> None:
-    """Wrap the host's functions, once. If that fails, the host goes on with a warning."""
+    """Wrap the host's functions, once. If that fails, the host continues with a warning."""
     try:
         inference = importlib.import_module("vlmeval.inference")
         _wrap(inference, "infer_data_job", _guarded_job)

@@ -1,4 +1,4 @@
-"""The answers that VLMEvalKit would take up for one model and dataset, and moving them aside.
+"""The answers that VLMEvalKit would reuse for one model and dataset, and moving them aside.
 
 Seen on ms-vlmeval 0.0.20, nvidia-vlmeval 26.3 and a checkout of August 2026. Finished answers are
 in ``MODEL_DATASET.<xlsx|tsv|json>``; those of a killed run in pickles beside it.
@@ -50,7 +50,7 @@ class Place:
         return record_path(self.folder / f"{self.stem}.tsv")
 
     def tables(self) -> list[Path]:
-        """The prediction files, in whatever format."""
+        """The prediction files, in any format."""
         return [
             path for suffix in _FORMATS if (path := self.folder / f"{self.stem}{suffix}").is_file()
         ]
@@ -62,7 +62,7 @@ class Place:
         return [*self._of_one_process(), *found]
 
     def pickles_read(self, processes: int) -> list[Path]:
-        """Those of them that the host takes up in a run with this many processes."""
+        """Those that the host reuses in a run with this many processes."""
         found = [self.folder / f"{rank}{processes}_{self.dataset}.pkl" for rank in range(processes)]
         return [*self._of_one_process(), *(path for path in found if path.is_file())]
 
@@ -163,7 +163,7 @@ def _failed(value: object) -> bool:
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads texts, numbers, lists and mappings; whatever could run code is an error."""
+    """Reads texts, numbers, lists and mappings; anything that could run code is an error."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"it holds {module}.{name}")

@@ -2,7 +2,7 @@
 
 const OUTCOMES = [
   { key: 'exact', kind: 'o-exact', name: 'exact', text: 'the output is a reference answer' },
-  { key: 'contained', kind: 'o-contained', name: 'contained', text: 'a reference stands in the output (Acc 1)' },
+  { key: 'contained', kind: 'o-contained', name: 'contained', text: 'a reference occurs in the output (Acc 1)' },
   { key: 'near', kind: 'o-near', name: 'near', text: 'close enough to a reference for ANLS alone' },
   { key: 'none', kind: 'o-none', name: 'no credit', text: 'scores 0' },
   { key: 'failed', kind: 'o-failed', name: 'failed', text: 'the host got no output; scores 0' },
