@@ -21,7 +21,7 @@ PARTIAL_MARK = "†"
 VERBOSE_MARK = "‡"
 
 FEW_IMAGES = 30
-"""Below this many images a interval is rough, and a note says so."""
+"""Below this many images a interval is rough, and a note is printed."""
 
 
 @dataclass(frozen=True, slots=True)

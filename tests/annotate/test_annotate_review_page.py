@@ -232,7 +232,9 @@ def test_name_is_asked_for_where_none_is_given(project: Project, open_review: Op
     assert [entry["reviewer"] for entry in held(project)] == ["Grace"]
 
 
-def test_killed_server_is_said_and_loses_no_decision(project: Project, browser: Browser) -> None:
+def test_a_killed_server_is_reported_and_loses_no_decision(
+    project: Project, browser: Browser
+) -> None:
     command = "from dtvqa_plugin.cli import main; main()"
     arguments = ["annotate", "review", str(project.root), "--no-open", "--reviewer", "Ada"]
     server = subprocess.Popen(

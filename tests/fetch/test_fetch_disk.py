@@ -50,7 +50,7 @@ def test_a_write_that_fails_leaves_what_is_complete(hub: LoopbackHub, dtvqa_home
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, 100 kB large."""
+    """A separate file system of 100 kB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
@@ -62,7 +62,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_what_would_not_fit_is_told_before_anything_is_written(
+def test_what_would_not_fit_is_an_error_before_anything_is_written(
     hub: LoopbackHub, small_disk: Path
 ) -> None:
     home = small_disk / "home"
@@ -71,7 +71,7 @@ def test_what_would_not_fit_is_told_before_anything_is_written(
     assert tree(home) == {}
 
 
-def test_a_disk_that_fills_up_leaves_a_store_that_goes_on(
+def test_a_disk_that_fills_up_leaves_a_store_that_can_continue(
     hub: LoopbackHub, small_disk: Path
 ) -> None:
     home = small_disk / "home"

@@ -1,4 +1,4 @@
-"""What goes wrong on the way is tried again, then told plainly; nothing wrong enters the store."""
+"""Faults in transfer are tried again, then reported; nothing wrong enters the store."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def test_a_passing_fault_is_got_over(hub: LoopbackHub, dtvqa_home: Path, transie
     assert images(dtvqa_home) == {image: picture(image) for image in images_of("DTScene")}
 
 
-def test_an_answer_that_breaks_off_is_taken_up_where_it_broke(
-    hub: LoopbackHub, dtvqa_home: Path
-) -> None:
+def test_a_broken_answer_is_continued_where_it_broke(hub: LoopbackHub, dtvqa_home: Path) -> None:
     hub.fault = on_images(Fault(stop_after=30_000), 1)
     fetch(hub, dtvqa_home, subsets=["DTScene"])
     first, second = (s for s in hub.seen if s.server == "store" and s.start < DIRECTORY)
@@ -64,7 +62,7 @@ def test_the_time_that_the_server_asks_for_is_waited(hub: LoopbackHub, dtvqa_hom
     assert second.at - first.at >= 2
 
 
-def test_a_wait_of_hours_is_told_instead(hub: LoopbackHub, dtvqa_home: Path) -> None:
+def test_a_wait_of_hours_is_an_error_instead(hub: LoopbackHub, dtvqa_home: Path) -> None:
     hub.fault = on_images(Fault(status=429, headers=(("Retry-After", "7200"),)), 9)
     result = fetch(hub, dtvqa_home, subsets=["DTScene"])
     assert "asks to wait 7200 s" in result["error"]
@@ -82,7 +80,7 @@ def test_a_wait_of_hours_is_told_instead(hub: LoopbackHub, dtvqa_home: Path) -> 
     ],
     ids=["429", "500", "cut off", "stalled", "refused outright", "refused address"],
 )
-def test_a_fault_that_stays_is_told_plainly_and_leaves_no_image(
+def test_a_lasting_fault_is_one_error_and_leaves_no_image(
     hub: LoopbackHub, dtvqa_home: Path, fault: Fault, said: str
 ) -> None:
     hub.fault = on_images(fault, 10**6)
@@ -141,7 +139,7 @@ class TestNoRanges:
     def ignore(self, seen: Seen) -> Fault | None:
         return Fault(ignore_range=True) if seen.server == "store" else None
 
-    def test_it_is_told_and_the_archive_is_not_read(
+    def test_it_is_an_error_and_the_archive_is_not_read(
         self, hub: LoopbackHub, release: Path, dtvqa_home: Path
     ) -> None:
         hub.fault = self.ignore
@@ -160,7 +158,7 @@ class TestNoRanges:
         assert "kept for further splits" in done.stderr
 
     @pytest.mark.parametrize("ranges", [True, False])
-    def test_an_interrupted_whole_download_goes_on(
+    def test_an_interrupted_whole_download_continues(
         self, hub: LoopbackHub, release: Path, dtvqa_home: Path, ranges: bool
     ) -> None:
         size = (release / "image.zip").stat().st_size
@@ -195,7 +193,7 @@ class TestTheHub:
         assert hub.seen == []
         assert not dtvqa_home.exists()
 
-    def test_no_network_is_told_soon(self, dtvqa_home: Path) -> None:
+    def test_no_network_is_an_error_soon(self, dtvqa_home: Path) -> None:
         result = fetch("http://127.0.0.1:9", dtvqa_home)
         assert "connection failed" in result["error"]
         assert "HF_ENDPOINT" in result["error"]

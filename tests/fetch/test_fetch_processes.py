@@ -41,7 +41,7 @@ def all_right(home: Path) -> bool:
 
 class TestKilled:
     @pytest.mark.parametrize("part", [0.05, 0.4, 0.8])
-    def test_it_goes_on_and_fetches_at_most_what_was_in_flight_again(
+    def test_it_continues_and_fetches_at_most_what_was_in_flight_again(
         self,
         large: Path,
         dtvqa_home: Path,
@@ -123,7 +123,9 @@ class TestSeveralAtOnce:
         assert sum(seen.method == "HEAD" for seen in hub.of("image.zip")) == 1
         assert all_right(dtvqa_home)
 
-    def test_who_waits_too_long_is_told(self, large: Path, dtvqa_home: Path, start: Start) -> None:
+    def test_waiting_too_long_is_an_error(
+        self, large: Path, dtvqa_home: Path, start: Start
+    ) -> None:
         hub = start(large, rate=2e6)
         first = fetching(hub, dtvqa_home)
         while not hub.sent("image.zip"):
@@ -185,7 +187,7 @@ class TestByItself:
         assert "test/DTScene.json of split test are missing and could not be fetched" in last
         assert "dtvqa data import FOLDER --split test --subset DTScene" in last
 
-    def test_a_partial_run_goes_on_with_what_is_there(
+    def test_a_partial_run_continues_with_the_data_in_the_store(
         self, hub: LoopbackHub, release: Path, dtvqa_home: Path
     ) -> None:
         fetch(hub, dtvqa_home, subsets=["DTScene"])

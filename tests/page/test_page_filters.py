@@ -120,7 +120,7 @@ def test_orders(
     assert all(a <= b + 1e-9 for a, b in pairwise(shown))
 
 
-def test_no_question_that_fits_is_said_and_can_be_undone(
+def test_no_matching_question_is_reported_and_can_be_undone(
     open_page: Pages, sample_page: Made
 ) -> None:
     opened = open_page(sample_page.path)
