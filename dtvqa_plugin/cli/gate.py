@@ -1,0 +1,190 @@
+"""``dtvqa gate``: may this run be released? Exit status 0 yes, 1 no, 2 cannot tell."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dtvqa_plugin.analysis.bootstrap import RESAMPLES, SEED
+from dtvqa_plugin.analysis.gate import Decision, Minimum, Rules, Verdict, decide
+from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.metrics.names import HEADLINE, METRICS
+from dtvqa_plugin.report.gate import gate_document, gate_junit, gate_text
+from dtvqa_plugin.report.rendering import to_json
+from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.reading import read_run
+from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.utils.files import written
+from dtvqa_plugin.utils.text import visible
+
+STATUS = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.CANNOT_TELL: 2}
+USAGE_STATUS = 64
+"""Of a wrong command line (EX_USAGE of sysexits.h): click's own 2 means "cannot tell" here."""
+
+_PATH = click.Path(path_type=Path)
+_SUFFIXES = {".json": "json", ".xml": "junit"}
+
+
+class _Gate(click.Command):
+    """A command whose usage errors have an exit status of their own."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            error.exit_code = USAGE_STATUS
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            error.exit_code = USAGE_STATUS
+            raise
+
+
+class _Minimum(click.ParamType):
+    """``accanls=60`` or ``DTScene:acc=50``."""
+
+    name = "[part:]metric=points"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Minimum:
+        if isinstance(value, Minimum):
+            return value
+        named, _, number = str(value).partition("=")
+        part, colon, metric = named.rpartition(":")
+        try:
+            points = float(number)
+        except ValueError:
+            points = -1.0
+        if metric not in METRICS or not 0.0 <= points <= 100.0 or (colon and not part):
+            self.fail(
+                f"{value!r} is not METRIC=POINTS or SUBSET:METRIC=POINTS, with one of "
+                f"{', '.join(METRICS)} and 0 to 100 points, such as accanls=60",
+                param,
+                ctx,
+            )
+        return Minimum(metric, points, part or OVERALL)
+
+
+@click.command(cls=_Gate)
+@click.argument("run", type=_PATH)
+@click.option(
+    "--min",
+    "minimums",
+    type=_Minimum(),
+    multiple=True,
+    help="Least figure, 0-100: accanls=60, DTScene:acc=50 (may be repeated).",
+)
+@click.option("--baseline", type=_PATH, help="The run that RUN must not be worse than.")
+@click.option(
+    "--max-drop",
+    type=Share(0, 100),
+    help="Points below the baseline that are allowed.  [default: 1.0]",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=HEADLINE,
+    show_default=True,
+    help="What must not drop.",
+)
+@click.option(
+    "--confidence",
+    type=Share(0.5, 1, True, True),
+    default=0.95,
+    show_default=True,
+    help="How surely a larger drop must be excluded (one-sided).",
+)
+@click.option("--complete", is_flag=True, help="All subsets of the split must be answered.")
+@click.option("--max-failed", type=click.IntRange(0), help="Questions without an output allowed.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["terminal", "json", "junit"]),
+    default="terminal",
+    show_default=True,
+    help="Of standard output.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    type=_PATH,
+    multiple=True,
+    help="Write the decision here as well: .json, .xml (JUnit), else text (may be repeated).",
+)
+@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Data store or folder in the published layout (default: your store).",
+)
+@click.option(
+    "--tau",
+    type=Share(0, 1, min_open=True),
+    default=DEFAULT_TAU,
+    show_default=True,
+    help="ANLS threshold.",
+)
+def gate(
+    run: Path,
+    minimums: tuple[Minimum, ...],
+    baseline: Path | None,
+    max_drop: float | None,
+    metric: str,
+    confidence: float,
+    complete: bool,
+    max_failed: int | None,
+    style: str,
+    outputs: tuple[Path, ...],
+    resamples: int,
+    seed: int,
+    data: Path | None,
+    tau: float,
+) -> None:
+    """Decide whether RUN is good enough. RUN is given as to 'dtvqa score' and must be one run.
+
+    Exit status: 0 passed, 1 a check failed, 2 cannot tell (unreadable or partial run, other
+    questions or another condition than the baseline, stale answers), 64 wrong command line.
+    """
+    if max_drop is not None and baseline is None:
+        raise click.UsageError("--max-drop needs --baseline")
+    rules = Rules(
+        minimums=minimums,
+        max_drop=1.0 if max_drop is None else max_drop,
+        metric=metric,
+        confidence=confidence,
+        complete=complete,
+        max_failed=max_failed,
+        resamples=resamples,
+        seed=seed,
+    )
+    try:
+        references = References(data)
+        judged = read_run(run, references, tau=tau)
+        against = None if baseline is None else read_run(baseline, references, tau=tau)
+        decision = decide(judged, rules, against)
+        click.echo(_rendered(decision, style), nl=False)
+        for output in outputs:
+            with written(output) as partial:
+                text = _rendered(decision, _SUFFIXES.get(output.suffix.lower(), "terminal"))
+                partial.write_text(text, encoding="utf-8")
+    except DTVQAError as error:
+        click.echo(f"dtvqa: error: {visible(str(error))}", err=True)
+        sys.exit(STATUS[Verdict.CANNOT_TELL])
+    sys.exit(STATUS[decision.verdict])
+
+
+def _rendered(decision: Decision, style: str) -> str:
+    if style == "json":
+        return to_json(gate_document(decision, STATUS[decision.verdict]))
+    return gate_junit(decision) if style == "junit" else gate_text(decision)

@@ -1,0 +1,198 @@
+"""The gate: each kind of run has its exit status, and decisions err as often as they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dtvqa_plugin.analysis.bootstrap import intervals
+from dtvqa_plugin.cli import main
+from dtvqa_plugin.data import Record, records
+from dtvqa_plugin.runs.design import OVERALL, Design
+
+SAMPLE = tuple(records("mini"))
+
+
+def wrong(*places: int) -> Callable[[Record], str | None]:
+    """Right except at some places."""
+    return lambda r: "no idea" if SAMPLE.index(r) in places else r.answers[0]
+
+
+def plain_run(
+    path: Path, output: Callable[[Record], str | None] | None = None, count: int = 64, **more: Any
+) -> Path:
+    rows = [
+        {"question_id": r.question_id, "prediction": (output or wrong())(r), "model": "m", **more}
+        for r in SAMPLE[:count]
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def one_failed(record: Record) -> str | None:
+    return None if record == SAMPLE[0] else record.answers[0]
+
+
+def vlmevalkit_run(folder: Path, answers: dict[str, Any]) -> Path:
+    folder.mkdir()
+    path = folder / "m_DTVQA_MINI.tsv"
+    lines = ["index\tquestion\tprediction"]
+    lines += [f"{r.question_id}\t{r.question}\t{r.answers[0]}" for r in SAMPLE]
+    path.write_text("\n".join(lines) + "\n")
+    summary = {"dataset": "DTVQA_MINI", "model": "m", "condition": "none", "answers": answers}
+    path.with_name(f"{path.stem}_summary.json").write_text(json.dumps(summary))
+    return path
+
+
+def gate(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["gate", *map(str, arguments), "--resamples", "500"])
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "status", "said"),
+    [
+        (wrong(), (), 0, "gate: passed"),
+        (wrong(), ("--min", "accanls=100", "--complete", "--max-failed", "0"), 0, "not below 100"),
+        (wrong(*range(16)), ("--min", "acc=75"), 0, "overall Acc is 75.0, not below 75"),
+        (wrong(*range(16)), ("--min", "acc=75.1"), 1, "overall Acc is 75.0, below 75.1"),
+        (wrong(*range(16)), ("--min", "MiniScene:acc=10"), 1, "MiniScene Acc is 0.0, below 10"),
+        (wrong(), ("--min", "DTScene:acc=10"), 2, "no DTScene figure"),
+        (
+            lambda r: None if r == SAMPLE[0] else r.answers[0],
+            ("--max-failed", "0"),
+            1,
+            "1 question",
+        ),
+        (
+            lambda r: None if r == SAMPLE[0] else r.answers[0],
+            ("--max-failed", "1"),
+            0,
+            "1 question",
+        ),
+    ],
+)
+def test_rules_on_one_run(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    output: Callable[[Record], str | None],
+    options: tuple[str, ...],
+    status: int,
+    said: str,
+) -> None:
+    found, out, _ = gate(capsys, plain_run(tmp_path / "r.jsonl", output), *options)
+    assert found == status, out
+    assert said in out
+
+
+@pytest.mark.parametrize(
+    ("candidate", "more", "options", "status", "said"),
+    [
+        (wrong(), {}, (), 0, "a drop of more than 0.0 points is excluded at 95 % confidence"),
+        (wrong(), {}, ("--max-drop", "0"), 0, "(0 points allowed)"),
+        (wrong(*range(0, 64, 2)), {}, (), 1, "is shown at 95 % confidence (1 points allowed)"),
+        (wrong(3), {}, ("--max-drop", "20"), 0, "(20 points allowed)"),
+        (wrong(3), {}, ("--max-drop", "2"), 1, "neither a larger drop than allowed nor"),
+        (wrong(), {"prompt": "paper"}, (), 2, "other condition: the run's is paper"),
+    ],
+)
+def test_drop_against_a_baseline(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    candidate: Callable[[Record], str | None],
+    more: dict[str, Any],
+    options: tuple[str, ...],
+    status: int,
+    said: str,
+) -> None:
+    run = plain_run(tmp_path / "run.jsonl", candidate, **{"prompt": "none", **more})
+    base = plain_run(tmp_path / "base.jsonl", prompt="none")
+    found, out, _ = gate(capsys, run, "--baseline", base, *options)
+    assert found == status, out
+    assert said in out
+
+
+def test_a_gain_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = plain_run(tmp_path / "run.jsonl")
+    base = plain_run(tmp_path / "base.jsonl", wrong(*range(0, 64, 2)))
+    assert "a gain is shown at 95 % confidence" in gate(capsys, run, "--baseline", base)[1]
+
+
+def test_what_carries_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = plain_run(tmp_path / "whole.jsonl")
+    part = plain_run(tmp_path / "part.jsonl", count=60)
+    subset = plain_run(tmp_path / "subset.jsonl", count=16)
+    stale = {"total": 64, "reused": 64, "asked": 0, "from": "2026-11-01", "record": "unknown"}
+    cases: list[tuple[tuple[object, ...], str]] = [
+        ((part, "--min", "accanls=10"), "it is partial: 60 of 64 questions"),
+        ((part, "--complete"), "it is partial"),
+        ((subset, "--complete"), "no question of MiniNutrCap, MiniProdCap, MiniTabShot"),
+        ((subset, "--min", "accanls=10"), "the run has no overall figure"),
+        ((whole, "--baseline", part), "baseline: it is partial"),
+        ((whole, "--baseline", subset), "other questions: 48 are only in the run"),
+        ((vlmevalkit_run(tmp_path / "v", stale), "--min", "acc=1"), "its answers are stale"),
+    ]
+    for arguments, said in cases:
+        status, out, _ = gate(capsys, *arguments)
+        assert (status, said in out) == (2, True), (arguments, out)
+    status, _, err = gate(capsys, tmp_path / "nothing.jsonl")
+    assert status == 2
+    assert "no such file" in err
+    agrees = vlmevalkit_run(tmp_path / "w", {**stale, "record": "agrees"})
+    assert gate(capsys, agrees, "--min", "acc=1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--min", "bleu=3"), "such as accanls=60"),
+        (("--min", "acc=600"), "such as accanls=60"),
+        (("--min", "acc=nan"), "such as accanls=60"),
+        (("--max-drop", "1"), "--max-drop needs --baseline"),
+        (("--confidence", "0.5"), "0.5"),
+        (("--nonsense",), "--nonsense"),
+    ],
+)
+def test_a_wrong_command_line_is_not_cannot_tell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
+) -> None:
+    status, _, err = gate(capsys, plain_run(tmp_path / "r.jsonl"), *options)
+    assert status == 64
+    assert said in err
+
+
+def test_json_and_junit_hold_the_same_decision(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    junitparser = pytest.importorskip("junitparser")
+    run = plain_run(tmp_path / "run.jsonl", wrong(*range(16)), model="<m>\x1b&")
+    options = ("--min", "acc=80", "--min", "acc=10", "--min", "DTScene:acc=1")
+    outputs = ("-o", tmp_path / "gate.json", "-o", tmp_path / "gate.xml")
+    status, _, _ = gate(capsys, run, *options, *outputs)
+    document = json.loads((tmp_path / "gate.json").read_text())
+    assert (status, document["exit_status"], document["verdict"]) == (1, 1, "failed")
+    verdicts = [check["verdict"] for check in document["checks"]]
+    assert verdicts == ["passed", "failed", "passed", "cannot tell"]
+    (suite,) = junitparser.JUnitXml.fromfile(str(tmp_path / "gate.xml"))
+    assert (suite.tests, suite.failures, suite.errors) == (4, 1, 1)
+    kinds = [[type(result).__name__ for result in case.result] for case in suite]
+    assert kinds == [[], ["Failure"], [], ["Error"]]
+
+
+@pytest.mark.parametrize(("drop", "least", "most"), [(0.01, 0.0, 0.065), (0.0, 0.7, 0.85)])
+def test_decisions_err_as_often_as_promised(drop: float, least: float, most: float) -> None:
+    """A model that is just the allowed point worse passes in 5 % of 2,000 trials; an equal one
+    passes in some 79 % (normal theory), if 2 % of 1,200 questions are scored differently."""
+    rng = np.random.default_rng(19)
+    design = Design(["S"] * 1200, [str(place) for place in range(1200)])
+    draws = rng.random((1200, 2000))
+    gaps = np.where(draws < (0.02 - drop) / 2, 1.0, np.where(draws < 0.02, -1.0, 0.0))
+    found = intervals(gaps, design, 1000, level=0.9)[OVERALL]
+    assert least <= np.mean([interval.low > -0.01 for interval in found]) <= most
