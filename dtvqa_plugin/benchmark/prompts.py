@@ -25,18 +25,40 @@ CONDITIONS = ("none", "paper")
 """The paper's two conditions: without and with its instruction."""
 
 
+TEXT_HEADING = "Text recognised in the image, in reading order:\n"
+TEXT_END = "\n\n"
+"""What stands before and after the recognised text of a picture, where it is given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What stands around a question: ``before + question + after``."""
+    """What stands around a question: ``before + question + after``.
+
+    With ``takes_text`` the recognised text of the picture comes first, between `TEXT_HEADING` and
+    `TEXT_END`.
+    """
 
     name: str
     condition: str
     before: str = ""
     after: str = ""
+    takes_text: bool = False
 
-    def render(self, question: str) -> str:
-        """Return the text a model is asked; the question's own characters stay as they are."""
-        return f"{self.before}{question}{self.after}"
+    def render(self, question: str, text: str | None = None) -> str:
+        """Return the text a model is asked; the question's own characters stay as they are.
+
+        Args:
+            question: The question.
+            text: The recognised text of the picture, for a prompt that takes it.
+
+        Raises:
+            ValueError: The text is missing, or this prompt takes none.
+        """
+        if self.takes_text != (text is not None):
+            has = "needs the recognised text" if self.takes_text else "takes no recognised text"
+            raise ValueError(f"prompt {self.name!r} {has}")
+        given = "" if text is None else f"{TEXT_HEADING}{text}{TEXT_END}"
+        return f"{given}{self.before}{question}{self.after}"
 
 
 PROMPTS: dict[str, Prompt] = {
@@ -56,26 +78,49 @@ PROMPTS: dict[str, Prompt] = {
     )
 }
 
+GIVEN_TEXT_PROMPT = "given_text"
+
+TEXT_PROMPTS: dict[str, Prompt] = {
+    prompt.name: prompt
+    for prompt in (
+        Prompt(GIVEN_TEXT_PROMPT, "none", takes_text=True),
+        Prompt("given_text_answer", "none", after=ANSWER_ENDING, takes_text=True),
+        Prompt(
+            "given_text_question_answer",
+            "none",
+            before=QUESTION_OPENING,
+            after=ANSWER_ENDING,
+            takes_text=True,
+        ),
+    )
+}
+"""Prompts with the recognised text of the picture before the question."""
+
 _MODEL_PROMPTS = own_prompts()
 
 
 def get_prompt(name: str) -> Prompt:
     """Return the prompt called ``name``; ValueError lists the known names otherwise."""
+    known = {**PROMPTS, **TEXT_PROMPTS}
     try:
-        return PROMPTS[name]
+        return known[name]
     except KeyError:
-        raise ValueError(f"unknown prompt {name!r}; known: {', '.join(PROMPTS)}") from None
+        raise ValueError(f"unknown prompt {name!r}; known: {', '.join(known)}") from None
 
 
-def prompt_for(condition: str, model: str | None = None) -> Prompt:
+def prompt_for(condition: str, model: str | None = None, *, gives_text: bool = False) -> Prompt:
     """Return the prompt of a paper condition for a host's model name (``--model`` string).
 
-    Models without their own template get the condition's plain prompt.
+    Models without their own template get the condition's plain prompt. With ``gives_text`` the
+    recognised text stands before it (condition ``none`` only).
     Raises ValueError for a condition that the paper does not have.
     """
     if condition not in CONDITIONS:
         raise ValueError(f"unknown condition {condition!r}; known: {', '.join(CONDITIONS)}")
-    return get_prompt(_MODEL_PROMPTS.get(model or "", {}).get(condition, condition))
+    name = _MODEL_PROMPTS.get(model or "", {}).get(condition, condition)
+    if gives_text:
+        name = GIVEN_TEXT_PROMPT if name == "none" else f"{GIVEN_TEXT_PROMPT}_{name}"
+    return get_prompt(name)
 
 
 def models_with_own_prompt() -> tuple[str, ...]:
@@ -84,5 +129,8 @@ def models_with_own_prompt() -> tuple[str, ...]:
 
 
 def identify_prompt(text: str, question: str) -> Prompt | None:
-    """Return the prompt that turns ``question`` into ``text``, or None if none of ours does."""
+    """Return the prompt that turns ``question`` into ``text``, or None if none of ours does.
+
+    Prompts with recognised text are not looked for.
+    """
     return next((prompt for prompt in PROMPTS.values() if prompt.render(question) == text), None)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
+from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditions
 from dtvqa_plugin.analysis.failures.curves import RESAMPLES
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
+from dtvqa_plugin.report import conditions
 from dtvqa_plugin.report import diagnosis as shown
 from dtvqa_plugin.report.rendering import to_json
 from dtvqa_plugin.runs.naming import distinct_names
@@ -29,6 +32,13 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "--conditions",
+    "join",
+    is_flag=True,
+    help="Compare RUNS of one model under several conditions instead (resolution, recognised text "
+    "given, grey picture, the paper's prompt).",
+)
 @click.option(
     "--format",
     "style",
@@ -63,6 +73,7 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
 )
 def diagnose(
     runs: tuple[Path, ...],
+    join: bool,
     style: str | None,
     engine: str | None,
     examples: int,
@@ -76,29 +87,55 @@ def diagnose(
     """Show why RUNS fail: misread, wrong place, invented, refused, small print.
 
     Runs are given as to 'dtvqa score', all over one split. 'dtvqa data recognise' makes the
-    recognised text of the images, without which wrong outputs cannot be placed. All figures are
-    diagnostics of this plugin, not metrics of the paper.
+    recognised text of the images, without which wrong outputs cannot be placed. With --conditions:
+    what each condition does to the score of one model. All figures are diagnostics of this plugin,
+    not metrics of the paper.
     """
     references = References(data)
     found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    style = style or (_SUFFIXES.get(output.suffix.lower()) if output else None) or "terminal"
+    if join:
+        joined = join_conditions(found, resamples=resamples, seed=seed, level=level)
+        _show(
+            style,
+            output,
+            lambda console: conditions.print_conditions(console, joined),
+            lambda: conditions.to_markdown(joined),
+            lambda: conditions.conditions_document(joined),
+        )
+        return
     own = data if data is not None and recognised_folder(data).is_dir() else None
     texts = recognised_texts(_images(found, data), engine=engine, home=own)
     diagnosis = diagnose_runs(
         found, texts.texts, texts.engine, resamples=resamples, seed=seed, level=level
     )
-    style = style or (_SUFFIXES.get(output.suffix.lower()) if output else None) or "terminal"
-    if style == "terminal" and output is None:
-        shown.print_diagnosis(Console(highlight=False, markup=False), diagnosis, examples)
-        return
-    if style == "terminal":
-        text = io.StringIO()
-        console = Console(file=text, width=100, color_system=None, highlight=False, markup=False)
-        shown.print_diagnosis(console, diagnosis, examples)
-        _write(text.getvalue(), output)
-    elif style == "markdown":
-        _write(shown.to_markdown(diagnosis, examples), output)
+    _show(
+        style,
+        output,
+        lambda console: shown.print_diagnosis(console, diagnosis, examples),
+        lambda: shown.to_markdown(diagnosis, examples),
+        lambda: shown.diagnosis_document(diagnosis),
+    )
+
+
+def _show(
+    style: str,
+    output: Path | None,
+    terminal: Callable[[Console], None],
+    markdown: Callable[[], str],
+    document: Callable[[], object],
+) -> None:
+    """Print or write what one of the three makes, as ``style`` says."""
+    if style == "markdown":
+        _write(markdown(), output)
+    elif style == "json":
+        _write(to_json(document()), output)
+    elif output is None:
+        terminal(Console(highlight=False, markup=False))
     else:
-        _write(to_json(shown.diagnosis_document(diagnosis)), output)
+        text = io.StringIO()
+        terminal(Console(file=text, width=100, color_system=None, highlight=False, markup=False))
+        _write(text.getvalue(), output)
 
 
 def _images(runs: list[Run], data: Path | None) -> dict[str, Path]:

@@ -230,7 +230,7 @@ def _broken(what: str, host: str, output: str, cure: str) -> Finding:
 
 def _shadowing_folders() -> Iterator[Finding]:
     """Folders here that ``lmms-eval --tasks NAME`` takes for a folder of task files."""
-    names = sorted(path.stem for path in task_configs_dir("lmms_eval").glob("*.yaml"))
+    names = sorted(path.stem for path in task_configs_dir("lmms_eval").rglob("*.yaml"))
     for name in names:
         if Path(name).is_dir():
             state = f"the folder ./{name} hides the task: --tasks {name} reads the folder"

@@ -44,7 +44,9 @@ def tasks_path(host: str, copy_to: Path | None) -> None:
 
 def _copied(folder: Path, target: Path) -> list[Path]:
     """Copy every file of ``folder``. Raises DTVQAError, before any is copied, if one is there."""
-    names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    names = sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
     there = [name for name in names if (target / name).exists()]
     if there:
         raise DTVQAError(

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from dtvqa_plugin.benchmark.inputs import INPUTS
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.predictions.json_records import iter_records
 from dtvqa_plugin.predictions.reader import iter_predictions
@@ -270,10 +271,16 @@ def _text(value: object) -> str | None:
 
 # --- what a file's name and its neighbours say ------------------------------------------------
 
+_CONDITIONS: dict[str | None, str] = {
+    "PROMPTED": "paper",
+    "NATIVE": "native",
+    **{given.dataset_ending: name for name, given in INPUTS.items()},
+    None: "none",
+}
 _DATASET = re.compile(
-    r"(?P<model>.+)_(?P<dataset>DTVQA(?:_(?:DT[A-Za-z]+|MINI|CUSTOM))?(?:_(?P<ending>PROMPTED|NATIVE))?)"
+    r"(?P<model>.+)_(?P<dataset>DTVQA(?:_(?:DT[A-Za-z]+|MINI|CUSTOM))?"
+    rf"(?:_(?P<ending>{'|'.join(filter(None, _CONDITIONS))}))?)"
 )
-_CONDITIONS = {"PROMPTED": "paper", "NATIVE": "native", None: "none"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from dtvqa_plugin.benchmark.inputs import (
+    BLIND,
+    INPUTS,
+    ModelInput,
+    condition_in_name,
+    input_of,
+)
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.predictions.json_records import iter_records
 from dtvqa_plugin.predictions.kinds import Kind, stored_scores, vlmevalkit_name
 from dtvqa_plugin.runs.image_path import (
     GREY,
     HOST_DEFAULT,
-    ORIGINAL,
+    NO_PICTURE,
     UNKNOWN_PATH,
     image_path,
     pixel_bounds,
@@ -49,9 +56,10 @@ class AnswerOrigin:
 class Context:
     """How the predictions of one file were made, as far as is known.
 
-    ``condition`` is the paper's (``none``, ``paper``), ``blind`` for a run over grey pictures,
-    ``native`` for a model's own words; ``prompt`` the name of the text itself. ``image`` says what
-    was done to the picture on its way to the model. ``arguments`` are the model's arguments as
+    ``condition`` is the paper's (``none``, ``paper``), one of `benchmark.inputs` (``blind``,
+    ``px896``, ``text``), ``native`` for a model's own words; ``prompt`` the name of the text
+    itself. ``image`` says what was done to the picture on its way to the model, ``given`` which
+    recognised text the model was given. ``arguments`` are the model's arguments as
     given, without secrets, ``runner`` the kind of the host's model class (``chat``, ``simple``),
     ``host_model`` its name in the host. ``stamp`` tells runs in one folder apart; ``task`` is the
     host's name of the dataset. ``files`` maps annotation files to the SHA-256 that the run saw;
@@ -63,6 +71,7 @@ class Context:
     condition: str | None = None
     prompt: str | None = None
     image: str = UNKNOWN
+    given: str = ""
     host: str = UNKNOWN
     host_version: str = UNKNOWN
     generation: str = UNKNOWN
@@ -106,19 +115,17 @@ def _lmms_context(path: Path) -> Context:
     config = _mapping(_mapping(results.get("configs")).get(task))
     metadata = _mapping(config.get("metadata"))
     condition = _condition(metadata, by_name)
-    blind = metadata.get("image", ORIGINAL) != ORIGINAL or by_name == "blind"
+    given = input_of(_own_condition(condition, metadata, by_name))
     used = _lmms_prompt(config, run, condition)
     arguments = _arguments(run.get("model_args"))
     return Context(
         model=_lmms_model(run, arguments),
-        condition="blind" if blind else (None if condition is None else str(condition)),
+        condition=given.condition
+        if given.condition in INPUTS
+        else (None if condition is None else str(condition)),
         prompt=None if used is None else str(used),
-        image=image_path(
-            GREY if blind else ORIGINAL,
-            metadata.get("image_path_to_model"),
-            pixel_bounds(arguments),
-            HOST_DEFAULT if "image_path_to_model" in metadata else UNKNOWN_PATH,
-        ),
+        image=_lmms_picture(given, metadata, arguments, _lmms_runner(run)),
+        given=given.text_given(str(metadata.get("recognised_by") or UNKNOWN)),
         host="lmms-eval",
         host_version=_lmms_version(metadata, results),
         generation=_generation(config.get("generation_kwargs"), results),
@@ -131,6 +138,26 @@ def _lmms_context(path: Path) -> Context:
         asked_repeats=_asked_repeats(config, run),
         files=_file_hashes(metadata),
         stored_means=_stored_means(results, task),
+    )
+
+
+def _own_condition(condition: object, metadata: Mapping[str, Any], by_name: str | None) -> str:
+    """The condition; version 0.1.0 stated the paper's for its blind tasks."""
+    blind = metadata.get("image") == "plain grey" or by_name == BLIND.condition
+    return BLIND.condition if blind else str(condition)
+
+
+def _lmms_picture(
+    given: ModelInput, metadata: Mapping[str, Any], arguments: Mapping[str, str], runner: str
+) -> str:
+    """The picture in a signature. Simple runners get a grey one where there is none to show."""
+    if given.picture == "none" and runner != "simple":
+        return NO_PICTURE if runner == "chat" else UNKNOWN
+    return image_path(
+        GREY if given.picture == "none" else given.picture_given,
+        metadata.get("image_path_to_model"),
+        pixel_bounds(arguments),
+        HOST_DEFAULT if "image_path_to_model" in metadata else UNKNOWN_PATH,
     )
 
 
@@ -160,8 +187,9 @@ def _lmms_results(path: Path, stamp: str, task: str) -> Mapping[str, Any] | None
 def _condition_of_task(task: str) -> str | None:
     if not task.startswith("dtvqa"):
         return None
-    if "blind" in task.split("_"):
-        return "blind"
+    own = condition_in_name(task)
+    if own is not None:
+        return own
     return "paper" if task.endswith("_prompted") else "none"
 
 
@@ -285,6 +313,7 @@ def _vlmevalkit_context(path: Path) -> Context:
     summary = _read_json(path.with_name(f"{path.stem}_summary.json")) or {}
     host = _mapping(summary.get("host"))
     condition = _condition(summary, named.condition if named else None)
+    given = input_of(str(condition))
     version = "=".join(str(host[key]) for key in ("distribution", "version") if key in host)
     settings = _mapping(_mapping(summary.get("model_settings")).get("settings"))
     arguments = _plain_values(settings)
@@ -292,10 +321,13 @@ def _vlmevalkit_context(path: Path) -> Context:
     return Context(
         model=str(summary.get("model") or (named.model if named else path.stem)),
         condition=None if condition is None else str(condition),
-        prompt=None if condition is None else str(condition),
+        prompt=None if condition is None else str(summary.get("prompt_name", condition)),
+        given=given.text_given(str(summary.get("recognised_by") or UNKNOWN)),
         host="VLMEvalKit",
         host_version=with_commit(version or UNKNOWN, host.get("commit")),
-        image=image_path(ORIGINAL, summary.get("image_path_to_model"), {}),
+        image=NO_PICTURE
+        if given.picture == NO_PICTURE
+        else image_path(given.picture_given, summary.get("image_path_to_model"), {}),
         generation=",".join(f"{key}={value}" for key, value in sorted(generation.items()))
         or UNKNOWN,
         task=named.dataset if named else str(summary.get("dataset", "")),

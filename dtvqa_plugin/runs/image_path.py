@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 ORIGINAL = "original"
 GREY = "grey"
+NO_PICTURE = "none"
 UNKNOWN_PATH = "path=unknown"
 """What the host sends on of the picture is not recorded."""
 
@@ -28,7 +29,7 @@ def image_path(
     """One line for the signature, such as ``original,format=JPEG,quality=85,max_pixels=200704``.
 
     Args:
-        given: what the task gave to the host: ``original`` or ``grey``.
+        given: what the task gave to the host: ``original``, ``grey``, ``longest-side=896``.
         recorded: the mapping ``image_path_to_model`` that the adapter wrote, else anything.
         bounds: pixel bounds and the like among the model's arguments.
         otherwise: what stands there if neither says anything.

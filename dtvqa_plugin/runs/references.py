@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dtvqa_plugin.benchmark.inputs import INPUTS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record, data_signature, records
 from dtvqa_plugin.data.splits import SPLITS, Split, get_split
@@ -15,7 +16,9 @@ from dtvqa_plugin.data.splits import SPLITS, Split, get_split
 PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
 """The order in which the paper lists the subsets, and so do all tables here."""
 
-_CONDITION_WORDS = ("prompted", "native", "blind")
+_CONDITION_WORDS = frozenset(
+    ("prompted", "native", *(word for name in INPUTS for word in name.split("_")))
+)
 
 
 def part_place(name: str) -> int:

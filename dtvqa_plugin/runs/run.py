@@ -57,7 +57,7 @@ class Run:
 
     @property
     def condition(self) -> str:
-        """``none``, ``paper``, ``blind``, ``native``, or ``unknown``."""
+        """``none``, ``paper``, ``native``, one of `benchmark.inputs`, or ``unknown``."""
         return self.context.condition or UNKNOWN
 
     @property
@@ -158,6 +158,7 @@ class Run:
             revision=self.annotations.revision or UNKNOWN,
             prompt=self.context.prompt or self.condition,
             image=self.context.image,
+            given=self.context.given,
             tau=self.tau,
             reasoning=f"stripped-{REASONING_VERSION}",
             host=self.context.host,

@@ -24,7 +24,7 @@ CUSTOM = "DTVQA-CUSTOM"
 ACC_RULE = "containment-lower"
 UNKNOWN = "unknown"
 
-_OPTIONAL = ("runner", "answers", "repeats")
+_OPTIONAL = ("input", "runner", "answers", "repeats")
 _REASONING = re.compile(r"(?:stripped|kept)(?:-[0-9]+)?")
 _PLAIN = "/+-_.~@()[]*'!"
 
@@ -39,8 +39,10 @@ class Signature:
     ``tau`` is the ANLS threshold, ``failed`` the number of questions without any output.
     ``reasoning`` is ``stripped-2``: thoughts were removed, by the second list of notations
     (``stripped`` in lines of 0.1.0). ``image`` says what is known to have been done to the
-    picture on its way to the model. ``runner``, ``answers`` and ``repeats`` are in the line only
-    where something is known of them, or where there are several responses to each question.
+    picture on its way to the model; ``given`` (field ``input``) which recognised text the model
+    was given, as ``text(ENGINE)`` or ``image+text(ENGINE)``. ``given``, ``runner``, ``answers`` and
+    ``repeats`` are in the line only where something is known of them, or where there are several
+    responses to each question.
     """
 
     version: str
@@ -59,6 +61,7 @@ class Signature:
     partial: int
     acc: str = ACC_RULE
     image: str = "original"
+    given: str = ""
     runner: str = ""
     answers: str = ""
     repeats: int = 1
@@ -75,6 +78,7 @@ class Signature:
             "rev": _encode(self.revision),
             "prompt": _encode(self.prompt),
             "image": _encode(self.image, "=,"),
+            "input": _encode(self.given),
             "tau": repr(self.tau),
             "acc": _encode(self.acc),
             "reasoning": self.reasoning,
@@ -138,6 +142,7 @@ def _from_fields(benchmark: str, values: Mapping[str, str]) -> Signature:
         revision=unquote(values["rev"]),
         prompt=unquote(values["prompt"]),
         image=unquote(values["image"]),
+        given=unquote(values.get("input", "")),
         tau=_threshold(values["tau"]),
         acc=unquote(values["acc"]),
         reasoning=reasoning,

@@ -53,6 +53,23 @@ def load_rgb(image: ImageInput) -> Image.Image:
         return _decode(opened, str(path))
 
 
+def reduced(image: Image.Image, longest_side: int) -> Image.Image:
+    """Reduce an image until its longest side has ``longest_side`` pixels; never enlarge it.
+
+    Lanczos filter over the whole image (Pillow's ``resize``); the other side is rounded to whole
+    pixels, at least 1. The same image gives the same pixels in every host.
+
+    Args:
+        image: The image as `load_rgb` gives it.
+        longest_side: Pixels.
+    """
+    longest = max(image.size)
+    if longest <= longest_side:
+        return image
+    width, height = (max(1, round(side * longest_side / longest)) for side in image.size)
+    return image.resize((width, height), Image.Resampling.LANCZOS)
+
+
 def open_image(path: Path, name: str | None = None) -> Image.Image:
     """Open an image file without decoding its pixels. Raises `DataError` as `load_rgb` does.
 

@@ -17,13 +17,17 @@ from lmms_eval.tasks import TaskManager
 from dtvqa_plugin.hosts.lmms_eval import plugin
 from dtvqa_plugin.hosts.task_configs import task_configs_dir
 
-GROUPS = ("dtvqa", "dtvqa_prompted", "dtvqa_blind", "dtvqa_val")
+GROUPS = (
+    *("dtvqa", "dtvqa_prompted", "dtvqa_blind", "dtvqa_val"),
+    *("dtvqa_px448", "dtvqa_px896", "dtvqa_px1344", "dtvqa_px2048", "dtvqa_resolution"),
+    *("dtvqa_text", "dtvqa_image_text", "dtvqa_mini_resolution"),
+)
 HOST_TASK = "mme"
 
 
 def test_the_entry_point_makes_every_task_and_the_model_known() -> None:
     manager = TaskManager()
-    names = {path.stem for path in task_configs_dir("lmms_eval").glob("*.yaml")}
+    names = {path.stem for path in task_configs_dir("lmms_eval").rglob("*.yaml")}
     assert names <= set(manager.all_tasks)
     assert set(GROUPS) <= set(manager.all_groups)
     assert HOST_TASK in manager.all_tasks

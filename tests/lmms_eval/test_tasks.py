@@ -288,13 +288,18 @@ def test_a_read_only_cache_or_store_is_enough(
 
 def test_every_name_in_the_task_files_resolves_and_every_value_is_used() -> None:
     named = set()
-    for path in task_configs_dir("lmms_eval").iterdir():
+    for path in filter(Path.is_file, task_configs_dir("lmms_eval").rglob("*")):
         named.update(re.findall(r"!function (\S+)", path.read_text(encoding="utf-8")))
-    values = {**task_values.TABLES, **task_values.METADATA, **task_values.PROMPTS}
+    tables_and_metadata = {
+        **task_values.TABLES,
+        **task_values.TEXT_TABLES,
+        **task_values.METADATA,
+    }
+    values = {**tables_and_metadata, **task_values.PROMPTS}
     prefix = "dtvqa_plugin.hosts.lmms_eval.task_values."
     assert {name.removeprefix(prefix) for name in named if name.startswith(prefix)} == set(values)
     for name in sorted(name for name in named if not name.startswith(prefix)):
         module, _, attribute = name.rpartition(".")
         assert callable(getattr(importlib.import_module(module), attribute)), name
-    for name, arguments in {**task_values.TABLES, **task_values.METADATA}.items():
+    for name, arguments in tables_and_metadata.items():
         assert name.split("__")[1:] == list(arguments)

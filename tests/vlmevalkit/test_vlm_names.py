@@ -18,7 +18,12 @@ CONFIGS = task_configs_dir("vlmevalkit")
 def test_every_part_has_a_plain_and_a_prompted_name() -> None:
     parts = ["DTVQA", *(f"DTVQA_{subset}" for subset in SUBSETS), "DTVQA_MINI", "DTVQA_CUSTOM"]
     wanted = {name + ending for name in parts for ending in ("", "_PROMPTED")}
-    assert set(DATASETS) == wanted | {"DTVQA_NATIVE"}
+    conditions = {
+        f"{name}_{ending}"
+        for name in ("DTVQA", "DTVQA_MINI")
+        for ending in ("PX448", "PX896", "PX1344", "PX2048", "TEXT", "IMAGE_TEXT")
+    }
+    assert set(DATASETS) == wanted | conditions | {"DTVQA_NATIVE"}
 
 
 @pytest.mark.parametrize("name", list(DATASETS))
@@ -27,8 +32,9 @@ def test_name_says_what_is_asked(name: str) -> None:
     own = {"MINI": "mini", "CUSTOM": "custom"}
     assert entry.split == next((split for part, split in own.items() if part in name), "test")
     assert entry.subset == next((subset for subset in SUBSETS if subset in name), None)
-    assert entry.prompt == (
-        "native" if "NATIVE" in name else "paper" if "PROMPTED" in name else "none"
+    prompts = {"NATIVE": "native", "PROMPTED": "paper", "TEXT": "given_text"}
+    assert entry.prompt == next(
+        (prompt for part, prompt in prompts.items() if part in name), "none"
     )
 
 

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.hosts.lmms_eval.host_arguments import requested_tasks
+from dtvqa_plugin.utils.text import visible
 
 logger = logging.getLogger("dtvqa_plugin")
 
@@ -71,6 +73,7 @@ def _with_our_tasks(original: Callable[..., Any]) -> Callable[..., Any]:
             index = _without_us(original, self, include_path, include_defaults)
             _warn(f"cannot add its tasks ({type(error).__name__}: {error})")
             return index
+        _stop_without_text()
         try:
             _warn_of_shadows(index, ours)
             _warn_of_folders(index, ours)
@@ -80,6 +83,21 @@ def _with_our_tasks(original: Callable[..., Any]) -> Callable[..., Any]:
 
     _wrappers.append(initialize_tasks)
     return initialize_tasks
+
+
+def _stop_without_text() -> None:
+    """End this command where a requested task gives recognised text that the store lacks.
+
+    The host would load the model first, and end with status 0.
+    """
+    try:
+        from dtvqa_plugin.hosts.lmms_eval.conditions import check_given_text
+
+        check_given_text(requested_tasks())
+    except DTVQAError as error:
+        raise SystemExit(f"dtvqa-plugin: error: {visible(str(error))}") from error
+    except Exception as error:  # the host goes on without this check
+        _warn(f"cannot look for recognised text ({type(error).__name__}: {error})")
 
 
 def _search_paths(include_path: str | list[str] | None) -> tuple[Path, list[str]]:
@@ -111,14 +129,14 @@ def _without_us(
 
 def _our_names(index: Mapping[str, Any], ours: Path) -> Iterator[tuple[str, Any]]:
     """Each of our task names with the file that the index has for it."""
-    for name in sorted(path.stem for path in ours.glob("*.yaml")):
+    for name in sorted(path.stem for path in ours.rglob("*.yaml")):
         yield name, index.get(name, {}).get("yaml_path", "") if name in index else None
 
 
 def _warn_of_shadows(index: Mapping[str, Any], ours: Path) -> None:
     """Warn of names that the host or the user's own folder defines too: theirs is the one used."""
     for name, location in _our_names(index, ours):
-        if isinstance(location, str) and Path(location).resolve().parent != ours:
+        if isinstance(location, str) and not Path(location).resolve().is_relative_to(ours):
             logger.warning(
                 "dtvqa-plugin: task %r comes from %s, not from this plugin; "
                 "its scores may not be those of DT-VQA",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import os
 import re
@@ -20,34 +21,46 @@ from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.data import Record, content_digest, get_split, load_split, records
+from dtvqa_plugin.hosts.given_text import given_text
 from dtvqa_plugin.utils.environment import default_home, user_cache
 from dtvqa_plugin.utils.files import whole_file, whole_folder
 
 SPLIT_KEY = "test"
 """The name of the one split in every table, whichever DT-VQA split it holds."""
+GIVEN_TEXT = "given_text"
+"""The column of recognised text, in tables of conditions that give it to the model."""
 _STORES = "dtvqa_stores.json"
 _DONE = "dataset_dict.json"
 _OLD_NAME = re.compile(r"-[0-9a-f]{16}")
 """How names of tables ended in version 0.1.0."""
 
 
-def table(split: str, subset: str) -> str:
+def table(split: str, subset: str, *, with_text: bool = False) -> str:
     """Prepare the table of a split's subset (``all``: every one) and return its folder.
 
-    Tables of the same data in an earlier state are removed.
+    Tables of the same data in an earlier state are removed. With ``with_text`` a row holds the
+    recognised text of its image (``given_text``), which then counts as part of the data.
 
     Raises:
-        DataError: Annotations or images are missing (see ``dtvqa data status``).
+        DataError: Annotations, images or recognised text are missing.
     """
-    kept = _kept(split, None if subset == "all" else subset)
+    kept = kept_records(split, None if subset == "all" else subset)
     store = get_split(split).store()
     home = str(store.home)
     # datasets 4 and newer describe lists in a way that older ones cannot read.
     layout = f"datasets{version('datasets').partition('.')[0]}"
+    digest = content_digest(kept, store)
+    rows = [_row(record, split) for record in kept]
     stem = f"{split}-{subset}-"
-    folder = _tables_home() / f"{stem}{content_digest(kept, store)[:16]}-{layout}"
+    if with_text:
+        texts = given_text(split, kept).by_image
+        rows = [{**row, GIVEN_TEXT: texts[row["image"]]} for row in rows]
+        stem = f"{split}-{subset}_text-"
+        given = json.dumps([digest, sorted(texts.items())])
+        digest = hashlib.sha256(given.encode()).hexdigest()
+    folder = _tables_home() / f"{stem}{digest[:16]}-{layout}"
     if not (folder / _DONE).is_file():
-        _save([_row(record, split) for record in kept], folder)
+        _save(rows, folder)
         _remove_stale(folder, stem, layout, home)
     _note_store(folder, home)
     return str(folder)
@@ -58,7 +71,7 @@ def image_file(doc: Mapping[str, Any]) -> Path:
     return get_split(doc["split"]).store().image_path(doc["image"])
 
 
-def _kept(split: str, subset: str | None) -> list[Record]:
+def kept_records(split: str, subset: str | None) -> list[Record]:
     """The records that are evaluated, in order; what is missing is fetched first."""
     chosen = load_split(split, subset)["question_id"]
     known = {record.question_id: record for record in records(split, subset)}

@@ -15,7 +15,7 @@ from PIL import Image
 
 from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.hosts.lmms_eval.scores import HostRow, averaged
-from dtvqa_plugin.hosts.lmms_eval.tables import image_file
+from dtvqa_plugin.hosts.lmms_eval.tables import GIVEN_TEXT, image_file
 from dtvqa_plugin.predictions.record import failed_output, score_output, unanswered_message
 from dtvqa_plugin.utils.images import load_rgb
 
@@ -39,24 +39,25 @@ def doc_to_visual_blind(doc: Doc) -> list[Image.Image]:
 def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
     """Return the request text: the question in the prompt that the task names for this model."""
     name = (lmms_eval_specific_kwargs or {}).get("prompt", "none")
-    return get_prompt(name).render(doc["question"])
+    return get_prompt(name).render(doc["question"], doc.get(GIVEN_TEXT))
 
 
 def doc_to_messages(
     doc: Doc, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """Return one user turn, the image before the text (as the released runners put it)."""
-    return _user_turn(doc_to_visual(doc), doc_to_text(doc, lmms_eval_specific_kwargs))
+    return user_turn(doc_to_visual(doc), doc_to_text(doc, lmms_eval_specific_kwargs))
 
 
 def doc_to_messages_blind(
     doc: Doc, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """Return one user turn with the grey picture in the image's place."""
-    return _user_turn(doc_to_visual_blind(doc), doc_to_text(doc, lmms_eval_specific_kwargs))
+    return user_turn(doc_to_visual_blind(doc), doc_to_text(doc, lmms_eval_specific_kwargs))
 
 
-def _user_turn(images: Sequence[Image.Image], text: str) -> list[dict[str, Any]]:
+def user_turn(images: Sequence[Image.Image], text: str) -> list[dict[str, Any]]:
+    """One user turn: the images, then the text."""
     content: list[dict[str, Any]] = [{"type": "image", "url": image} for image in images]
     content.append({"type": "text", "text": text})
     return [{"role": "user", "content": content}]
@@ -83,15 +84,16 @@ class EveryResponse:
 
 def process_results(doc: Doc, results: Sequence[Any]) -> HostRow:
     """Score a question's output in the paper's base condition; scores are 0-1. Never raises."""
-    return _scored(doc, results, "none")
+    return scored(doc, results, "none")
 
 
 def process_results_prompted(doc: Doc, results: Sequence[Any]) -> HostRow:
     """Score one in the condition with the paper's prompt; scores are 0-1. Never raises."""
-    return _scored(doc, results, "paper")
+    return scored(doc, results, "paper")
 
 
-def _scored(doc: Doc, results: Sequence[Any], condition: str) -> HostRow:
+def scored(doc: Doc, results: Sequence[Any], condition: str) -> HostRow:
+    """Score a question's output in any condition; scores are 0-1. Never raises."""
     records = [_record(doc, response, condition) for response in _responses(results)]
     return HostRow(records[0] if len(records) == 1 else averaged(records), doc["image"])
 

@@ -23,6 +23,7 @@ from dtvqa_plugin.benchmark.prompts import get_prompt
 from dtvqa_plugin.data import data_signature, load_split, read_split
 from dtvqa_plugin.data.splits import benchmark_title
 from dtvqa_plugin.errors import DataError, HostError
+from dtvqa_plugin.hosts.given_text import given_text
 from dtvqa_plugin.hosts.vlmevalkit.earlier import guard
 from dtvqa_plugin.hosts.vlmevalkit.earlier.asked import (
     Answers,
@@ -98,7 +99,8 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
 
         ``question`` is the whole text to ask: a model class that builds its own message from the
         row, where the host lets it, still asks with the dataset's prompt.
-        Raises DataError when annotations or images are missing (see ``dtvqa data status``).
+        Raises DataError when annotations, images or the recognised text that the dataset gives are
+        missing.
         """
         entry = self.entry
         present = set(load_split(entry.split, entry.subset)["question_id"])
@@ -110,25 +112,31 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         }
         records = self._records.values()
         prompt = get_prompt("none" if entry.native else entry.prompt)
+        self._given = given_text(entry.split, records) if entry.gives_text else None
+        texts = {} if self._given is None else self._given.by_image
         return pandas.DataFrame(
             {
                 "index": list(self._records),
                 "subset": [record.subset for record in records],
-                "question": [prompt.render(record.question) for record in records],
+                "question": [
+                    prompt.render(record.question, texts.get(record.image)) for record in records
+                ],
                 "image_path": [str(reading.store.image_path(record.image)) for record in records],
             },
             dtype=object,
         )
 
     def dump_image(self, line: Mapping[str, Any]) -> list[str]:
-        """Return the path of the row's image as a model is to see it."""
-        return [str(path_for_model(Path(line["image_path"])))]
+        """Return the path of the row's image as a model is to see it; none in ``..._TEXT``."""
+        if not self.entry.gives_picture:
+            return []
+        return [str(path_for_model(Path(line["image_path"]), self.entry.longest_side))]
 
     def build_prompt(self, line: int | Mapping[str, Any]) -> list[dict[str, str]]:
         """Return the image, then the question in this dataset's prompt."""
         row = self.data.iloc[line] if isinstance(line, int) else line
-        (path,) = self.dump_image(row)
-        return [{"type": "image", "value": path}, {"type": "text", "value": row["question"]}]
+        images = [{"type": "image", "value": path} for path in self.dump_image(row)]
+        return [*images, {"type": "text", "value": row["question"]}]
 
     def asked_questions(self, names: Iterable[str]) -> dict[str, Question]:
         """Return what is asked for each question id: text, image content, condition.
@@ -138,7 +146,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         rows = self.data.set_index("index").loc[list(names)]
         digest = functools.cache(_image_digest)
         return {
-            name: Question(text, digest(path), self.entry.prompt)
+            name: Question(text, digest(path), self.entry.condition)
             for name, text, path in zip(
                 rows.index, rows["question"], rows["image_path"], strict=True
             )
@@ -162,7 +170,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
         answers, runs = self._provenance(path, table)
         records = [self._records[name] for name in self.data["index"]]
         joined = join([record.question_id for record in records], table, self._memory())
-        result = evaluate(records, joined, self.entry.prompt)
+        result = evaluate(records, joined, self.entry.condition)
         remarks = answers.remarks() + joined.remarks(len(records))
         remarks += [f"{place} cannot be read: {why}." for place, why in table.faults]
         if result.message:
@@ -172,7 +180,7 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             logger.warning("dtvqa-plugin: %s: %s", path.name, remark)
         details, overview = write_results(path, result.questions, summary)
         frame = _frame(result)
-        print(f"\n{self.dataset_name}, prompt: {self.entry.prompt}, scores times 100")
+        print(f"\n{self.dataset_name}, condition: {self.entry.condition}, scores times 100")
         print(tabulate(frame, headers="keys", floatfmt=".2f", showindex=False))
         print(f"Question scores: {details}\nSummary: {overview}\n")
         scored.append((self.dataset_name, path))
@@ -218,8 +226,9 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             "benchmark": benchmark_title(entry.split),
             "dataset": self.dataset_name,
             "model": path.stem[: -len(ending)] if path.stem.endswith(ending) else path.stem,
-            "condition": entry.prompt,
-            "prompt_text": None if entry.native else get_prompt(entry.prompt).render("{question}"),
+            "condition": entry.condition,
+            "prompt_text": _prompt_text(entry),
+            **self._given_fields(),
             **self._prompt_control_of(answers, runs),
             "scores": result.scores,
             "acc": "containment",
@@ -244,6 +253,12 @@ class DTVQADataset(ImageBaseDataset):  # type: ignore[misc]  # the host ships no
             "answers": answers.as_json(),
             **_model_of(runs),
         }
+
+    def _given_fields(self) -> dict[str, str]:
+        """The prompt's name, and the engine of the recognised text that stands in it."""
+        if self._given is None:
+            return {}
+        return {"prompt_name": self.entry.prompt, "recognised_by": self._given.engine}
 
     def _prompt_control_of(self, answers: Answers, runs: Sequence[Run]) -> dict[str, Any]:
         """As the runs that asked noted it; ``prompt_enforced`` is None where that is not known."""
@@ -295,6 +310,12 @@ class DTVQANativeDataset(DTVQADataset):
     def supported_datasets(cls) -> list[str]:
         """Return the names this class answers to."""
         return [name for name, entry in DATASETS.items() if entry.native]
+
+
+def _prompt_text(entry: DatasetEntry) -> str | None:
+    if entry.native:
+        return None
+    return get_prompt(entry.prompt).render("{question}", "{text}" if entry.gives_text else None)
 
 
 def _frame(result: Evaluation) -> pandas.DataFrame:

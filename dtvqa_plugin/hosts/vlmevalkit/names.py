@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from dtvqa_plugin.benchmark.inputs import GIVEN_TEXT, RESOLUTIONS, ModelInput
+from dtvqa_plugin.benchmark.prompts import GIVEN_TEXT_PROMPT
 from dtvqa_plugin.benchmark.subsets import SUBSETS
 from dtvqa_plugin.errors import HostError
 
@@ -16,12 +18,37 @@ NATIVE_PROMPT = "native"
 
 @dataclass(frozen=True, slots=True)
 class DatasetEntry:
-    """One dataset name; ``prompt`` is a name of `benchmark.prompts` or ``NATIVE_PROMPT``."""
+    """One dataset name.
+
+    ``prompt`` is a name of `benchmark.prompts` or ``NATIVE_PROMPT``, ``given`` what the model gets
+    beside the question, in a condition of this plugin.
+    """
 
     name: str
     split: str
     subset: str | None
     prompt: str
+    given: ModelInput | None = None
+
+    @property
+    def condition(self) -> str:
+        """The condition under which results are kept."""
+        return self.prompt if self.given is None else self.given.condition
+
+    @property
+    def longest_side(self) -> int | None:
+        """Pixels that the picture's longest side is reduced to; None for all."""
+        return None if self.given is None else self.given.longest_side
+
+    @property
+    def gives_text(self) -> bool:
+        """Whether the recognised text stands before the question."""
+        return self.given is not None and self.given.gives_text
+
+    @property
+    def gives_picture(self) -> bool:
+        """Whether the model is shown the picture."""
+        return self.given is None or self.given.picture != "none"
 
     @property
     def native(self) -> bool:
@@ -43,6 +70,11 @@ def _entries() -> list[DatasetEntry]:
     for name, split, subset in parts:
         entries.append(DatasetEntry(name, split, subset, "none"))
         entries.append(DatasetEntry(f"{name}_PROMPTED", split, subset, "paper"))
+    for name, split in (("DTVQA", "test"), ("DTVQA_MINI", "mini")):
+        for given in (*RESOLUTIONS, *GIVEN_TEXT):
+            prompt = GIVEN_TEXT_PROMPT if given.gives_text else "none"
+            full = f"{name}_{given.dataset_ending}"
+            entries.append(DatasetEntry(full, split, None, prompt, given))
     entries.append(DatasetEntry("DTVQA_NATIVE", "test", None, NATIVE_PROMPT))
     return entries
 

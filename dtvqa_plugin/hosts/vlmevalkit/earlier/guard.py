@@ -51,7 +51,6 @@ from dtvqa_plugin.hosts.vlmevalkit.earlier.model_settings import (
     describe_object,
 )
 from dtvqa_plugin.hosts.vlmevalkit.host import need_host, process_rank
-from dtvqa_plugin.hosts.vlmevalkit.names import DatasetEntry
 from dtvqa_plugin.hosts.vlmevalkit.run_options import (
     ASK_AGAIN,
     RunOptions,
@@ -353,14 +352,17 @@ def before_models(path: object) -> None:
         return
     with _refusing():
         check_model_names(options)
-        entries = datasets_asked_for(options)
-        if entries and not switch(ASK_AGAIN, default=False):
-            _compare_configured(options, entries)
+        module = importlib.import_module("vlmeval.dataset")
+        # One whose data or recognised text is missing ends the run here, before models are loaded.
+        datasets = {
+            entry.name: getattr(module, entry.class_name)(entry.name)
+            for entry in datasets_asked_for(options)
+        }
+        if not switch(ASK_AGAIN, default=False):
+            _compare_configured(options, datasets)
 
 
-def _compare_configured(options: RunOptions, entries: Sequence[DatasetEntry]) -> None:
-    module = importlib.import_module("vlmeval.dataset")
-    datasets = {entry.name: getattr(module, entry.class_name)(entry.name) for entry in entries}
+def _compare_configured(options: RunOptions, datasets: Mapping[str, Any]) -> None:
     for model, settings in model_entries(options).items():
         for name, dataset in datasets.items():
             for place in _taken_up(options, model, name):

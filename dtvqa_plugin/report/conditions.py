@@ -1,0 +1,127 @@
+"""A model under several conditions, for the terminal and Markdown, and as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+
+from dtvqa_plugin.analysis.bootstrap import Interval
+from dtvqa_plugin.analysis.failures.conditions import Conditions
+from dtvqa_plugin.metrics.names import HEADINGS
+from dtvqa_plugin.report.diagnosis import WIDTH, Grid
+from dtvqa_plugin.report.rendering import (
+    NO_FIGURE,
+    bounds,
+    escape_markdown,
+    markdown_table,
+    p_text,
+    signed,
+)
+from dtvqa_plugin.report.terminal import print_table
+from dtvqa_plugin.utils.text import counted, plain
+
+_BAR = 20
+"""Characters of a bar for 100 points."""
+
+
+def grids(found: Conditions) -> list[Grid]:
+    """The table of scores, and AccANLS by subset where there are several."""
+    header = ("Condition", "AccANLS", "", f"Minus {found.base}", "ANLS", "Acc")
+    rows = tuple(
+        (
+            score.condition,
+            _figure(score.scores["accanls"]),
+            _bar(score.scores["accanls"].value),
+            NO_FIGURE if score.difference is None else signed(score.difference),
+            f"{score.scores['anls'].value:.1f}",
+            f"{score.scores['acc'].value:.1f}",
+        )
+        for score in found.scores
+    )
+    tables = [Grid("Conditions", header, rows)]
+    subsets = list(found.scores[0].by_subset)
+    if len(subsets) > 1:
+        by_subset = tuple(
+            (score.condition, *(f"{score.by_subset[name].value:.1f}" for name in subsets))
+            for score in found.scores
+        )
+        tables.append(Grid(f"{HEADINGS['accanls']} by subset", ("Condition", *subsets), by_subset))
+    return tables
+
+
+def _figure(interval: Interval) -> str:
+    return f"{interval.value:.1f} {bounds(interval)}"
+
+
+def _bar(value: float) -> str:
+    full = round(value / 100 * _BAR)
+    return "█" * full + "·" * (_BAR - full)
+
+
+def heading(found: Conditions) -> str:
+    """The model, the split and the number of questions."""
+    questions = counted(found.questions, "question")
+    return f"{found.model}, {found.split}, {questions} in {len(found.scores)} conditions"
+
+
+def notes(found: Conditions) -> list[str]:
+    """What a reader must know: whose conditions these are, how figures were made, what is out."""
+    lines = [
+        "These conditions are of this plugin, not of the paper (but none and paper).",
+        f"AccANLS times 100, paired over questions, {found.level:.0%} intervals from "
+        f"{found.resamples:,} bootstrap resamples of images (seed {found.seed}); each interval "
+        "is of one comparison, p-values are corrected over all of them (Holm).",
+    ]
+    if found.left_out:
+        left = counted(found.left_out, "question")
+        lines.append(f"{left} left out: not every run answers them.")
+    return lines
+
+
+def sentences(found: Conditions) -> list[str]:
+    """One sentence a finding, with its p-value."""
+    return [f"{item.sentence} (p = {p_text(item.p_holm)})" for item in found.findings]
+
+
+def print_conditions(console: Console, found: Conditions) -> None:
+    """Everything in the terminal, in at most 100 columns."""
+    console.width = min(console.width, WIDTH)
+    console.print(plain(heading(found)))
+    console.print()
+    for grid in grids(found):
+        print_table(console, grid.header, grid.rows, grid.left, grid.title)
+    _print_lines(console, "Findings", sentences(found))
+    for line in (*notes(found), *_signatures(found)):
+        console.print(plain(line))
+
+
+def _print_lines(console: Console, title: str, lines: Sequence[str]) -> None:
+    console.print(f"{title}:")
+    for line in lines:
+        console.print(plain(f"  {line}"))
+    console.print()
+
+
+def _signatures(found: Conditions) -> list[str]:
+    return [score.signature for score in found.scores]
+
+
+def to_markdown(found: Conditions) -> str:
+    """Everything as Markdown."""
+    text = f"### {escape_markdown(heading(found))}\n"
+    for grid in grids(found):
+        rows = [[escape_markdown(cell) for cell in row] for row in grid.rows]
+        table = markdown_table(grid.header, rows, grid.left)
+        text += f"\n#### {escape_markdown(grid.title)}\n\n{table}"
+    text += "\n#### Findings\n\n"
+    text += "".join(f"- {escape_markdown(line)}\n" for line in sentences(found))
+    text += "\n" + "".join(f"- {escape_markdown(line)}\n" for line in notes(found))
+    return text + "".join(f"- `{line.replace('`', '')}`\n" for line in _signatures(found))
+
+
+def conditions_document(found: Conditions) -> dict[str, Any]:
+    """Everything as JSON values; scores 0-100."""
+    return {**asdict(found), "notes": notes(found)}
