@@ -92,4 +92,5 @@ def test_configs_are_shipped() -> None:
         "dtvqa_subsets.json",
         "dtvqa_mini.json",
         "dtvqa_native.json",
+        "dtvqa_conditions.json",
     }
