@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback import LoopbackOpenAI, parts, text_of
 from PIL import Image
-from report_runs import SAMPLE
+from report_runs import SAMPLE, run_host
 
 from dtvqa_plugin.data import Record
 
@@ -47,27 +44,6 @@ def reply(request: dict[str, Any]) -> str:
     if colours[0] == colours[1]:
         return record.answers[0] if number % 16 == 0 else "I cannot see any text."
     return awkward_answer(record, number)
-
-
-def run_host(arguments: list[str], folder: Path, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={
-            **os.environ,
-            "CUDA_VISIBLE_DEVICES": "",
-            "HF_HUB_OFFLINE": "1",
-            "OMP_NUM_THREADS": "1",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    output = done.stdout + done.stderr
-    assert done.returncode == 0, output[-3000:]
-    return output
 
 
 @pytest.fixture(scope="session")

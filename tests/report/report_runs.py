@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,3 +41,25 @@ def plain_run(
     """A plain JSON Lines run; ``more`` goes into every record."""
     rows = ({"question_id": r.question_id, "prediction": output(r), **more} for r in chosen)
     return write_lines(path, rows)
+
+
+def run_host(arguments: list[str], folder: Path, **environment: str) -> str:
+    """Run a host in a process of its own; its output. Fails where the process does."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": "",
+            "HF_HUB_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output[-3000:]
+    return output

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import run_host
 from loopback import LoopbackOpenAI, image_of, text_of
-from report_runs import SAMPLE
+from report_runs import SAMPLE, run_host
 
 from dtvqa_plugin.report import Run, read_run
 
