@@ -70,7 +70,7 @@ def test_all_golden_vectors(
     frame, ours = evaluated(dataset, path)
 
     theirs = [
-        process_results({**question, "question_id": question["question_id"]}, [prediction])
+        process_results({**question, "image": question["subset"]}, [prediction])
         for question, prediction in zip(ours, predictions, strict=True)
     ]
     for key in SAME:
