@@ -27,7 +27,11 @@ def plain_run(
     path: Path, output: Callable[[Record], str | None] | None = None, count: int = 64, **more: Any
 ) -> Path:
     rows = [
-        {"question_id": r.question_id, "prediction": (output or wrong())(r), "model": "m", **more}
+        {
+            "question_id": r.question_id,
+            "prediction": (output or wrong())(r),
+            **{"model": "m", **more},
+        }
         for r in SAMPLE[:count]
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

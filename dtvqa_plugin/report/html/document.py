@@ -12,6 +12,7 @@ from dtvqa_plugin.analysis.audits import BOUNDS, Audit
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.comparison import Comparison, compare
 from dtvqa_plugin.analysis.published import PublishedRow
+from dtvqa_plugin.analysis.significance import holm
 from dtvqa_plugin.analysis.tables import PERCENT, Row, result_tables
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.metrics.names import HEADINGS, METRICS
@@ -110,7 +111,7 @@ def page_document(
             for place, (run, row) in enumerate(zip(runs, table.run_rows, strict=True))
         ],
         "published": [_figures(row) for row in table.rows if row.source is not None],
-        "pairs": [_pair(runs, i, j, drawn) for i, j in combinations(range(len(runs)), 2)],
+        "pairs": _pairs(runs, drawn),
         "verbosity": {"bounds": list(BOUNDS), "bins": [_bins(found) for found in table.audits]},
         "flags": [flag.listing() for flag in flags],
         "images": [
@@ -185,6 +186,22 @@ def _bins(found: Audit) -> dict[str, Any]:
         "accanls": [round(part.accanls_up_to * PERCENT, 4) for part in found.verbosity.bins],
         "warning": found.verbosity.warning(),
     }
+
+
+def _pairs(runs: Sequence[Run], drawn: Sampling) -> list[dict[str, Any]]:
+    """All pairs; p-values corrected by Holm over them: overall ones, and those of all subsets."""
+    pairs = [_pair(runs, i, j, drawn) for i, j in combinations(range(len(runs)), 2)]
+    for metric in METRICS:
+        rows = {
+            (number, part): row
+            for number, pair in enumerate(pairs)
+            for part, row in pair.get("metrics", {}).get(metric, {"parts": {}})["parts"].items()
+        }
+        for whole in (True, False):
+            family = {key: row["p"] for key, row in rows.items() if (key[1] == OVERALL) is whole}
+            for key, corrected in holm(family).items():
+                rows[key]["holm"] = corrected
+    return pairs
 
 
 def _pair(runs: Sequence[Run], i: int, j: int, drawn: Sampling) -> dict[str, Any]:

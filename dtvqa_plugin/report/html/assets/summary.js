@@ -164,7 +164,7 @@ function drawPairs() {
     return [label, count(pair.common),
       [el('span', { class: 'figure' }, signed(whole.difference)),
         el('span', { class: 'bounds' }, `${signed(whole.low)} to ${signed(whole.high)}`)],
-      pValue(whole.p), flip(found.gained, pair.a, pair.b), flip(found.lost, pair.b, pair.a),
+      pValue(whole.holm), flip(found.gained, pair.a, pair.b), flip(found.lost, pair.b, pair.a),
       bestPart(found)];
   });
   const partial = doc.pairs.some((pair) => pair.common && (pair.onlyA || pair.onlyB));

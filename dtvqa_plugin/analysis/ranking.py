@@ -1,0 +1,192 @@
+"""Runs in order: how sure their ranks are, and which of them cannot be told apart.
+
+All runs share the bootstrap draws of images. From them come simultaneous intervals of all pairwise
+differences (the greatest studentised deviation of a draw bounds all pairs at once); a run's rank
+lies between one more than the runs that are surely better and what the surely worse ones leave, at
+the level for all runs together (Mogstad, Romano, Shaikh and Wilhelm, 2024, "Inference for ranks").
+Groups are of runs of which no two differ by the paired test, corrected by Holm over the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dtvqa_plugin.analysis.bootstrap import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Interval,
+    bootstrap_means,
+    check_level,
+    intervals,
+)
+from dtvqa_plugin.analysis.significance import holm, pairwise_p
+from dtvqa_plugin.metrics.names import HEADLINE, METRICS
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats
+from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.runs.run import Run
+
+_EQUAL = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run's place. ``figure`` is 0-1; ``first`` to ``last`` is the interval of its rank.
+
+    ``groups`` are the letters that it shares with the runs it cannot be told apart from.
+    """
+
+    run: Run
+    rank: int
+    first: int
+    last: int
+    figure: Interval
+    groups: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairDifference:
+    """The better placed run minus the other (0-1), with the p-value of the test by itself and
+    corrected by Holm over all pairs. ``better`` and ``worse`` are places in the ranking."""
+
+    better: int
+    worse: int
+    difference: Interval
+    p_value: float
+    p_holm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Places from the best run down, and all pairs of them."""
+
+    metric: str
+    questions: int
+    images: int
+    places: tuple[Place, ...]
+    pairs: tuple[PairDifference, ...]
+    resamples: int
+    seed: int
+    level: float
+
+
+def rank(
+    runs: Sequence[Run],
+    metric: str = HEADLINE,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> Ranking:
+    """Rank two or more runs over the same questions by one metric, overall.
+
+    Raises RunError where they are not over the same questions or are scored otherwise.
+    """
+    check_level(level)
+    _check_alike(runs)
+    column = METRICS.index(metric)
+    # Runs hold their questions in one order, that of the split.
+    values = np.column_stack([run.values[:, column] for run in runs])
+    design = runs[0].design
+    means = design.means(values)[OVERALL]
+    order = np.argsort(-means, kind="stable")
+    values, means = values[:, order], means[order]
+    ordered = [runs[place] for place in order.tolist()]
+    p_values = pairwise_p(values, design, OVERALL, resamples, seed)
+    corrected = holm(p_values)
+    better = _surely_better(values, means, design, resamples, seed, level)
+    letters = _letters(len(ordered), corrected, 1.0 - level)
+    figures = intervals(values, design, resamples, seed, level)[OVERALL]
+    places = tuple(
+        Place(
+            run=run,
+            rank=1 + int((means > means[place] + _EQUAL).sum()),
+            first=1 + int(better[:, place].sum()),
+            last=len(ordered) - int(better[place].sum()),
+            figure=figures[place],
+            groups=letters[place],
+        )
+        for place, run in enumerate(ordered)
+    )
+    first, second = np.triu_indices(len(ordered), 1)
+    gaps = intervals(values[:, first] - values[:, second], design, resamples, seed, level)[OVERALL]
+    pairs = tuple(
+        PairDifference(i, j, gap, p_values[i, j], corrected[i, j])
+        for i, j, gap in zip(first.tolist(), second.tolist(), gaps, strict=True)
+    )
+    return Ranking(metric, design.questions, design.clusters, places, pairs, resamples, seed, level)
+
+
+def _check_alike(runs: Sequence[Run]) -> None:
+    if len(runs) < 2:
+        raise RunError(f"a ranking needs two or more runs; got {len(runs)}")
+    first = runs[0]
+    for run in runs[1:]:
+        for what, ours, theirs in (
+            ("split", first.split, run.split),
+            ("tau", first.tau, run.tau),
+        ):
+            if ours != theirs:
+                raise RunError(
+                    f"{first.name} has {what} {ours}, {run.name} {theirs}: no ranking; "
+                    "rank runs of one kind"
+                )
+        differing = first.by_question.keys() ^ run.by_question.keys()
+        if differing:
+            raise RunError(
+                f"{first.name} and {run.name} are over different questions ({len(differing)} are "
+                f"in one alone, {min(differing)} is one): no ranking; complete the runs"
+            )
+
+
+def _surely_better(
+    values: Floats, means: Floats, design: Design, resamples: int, seed: int, level: float
+) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Whether run i is surely better than run j, for all pairs at once."""
+    drawn = bootstrap_means(values, design, resamples, seed)[OVERALL] - means
+    count = len(means)
+    worst = np.zeros(resamples)
+    spreads = np.zeros((count, count))
+    for i in range(count - 1):
+        gaps = drawn[:, i : i + 1] - drawn[:, i + 1 :]
+        spread = gaps.std(axis=0)
+        spreads[i, i + 1 :] = spreads[i + 1 :, i] = spread
+        varies = spread > _EQUAL
+        if varies.any():
+            scaled = np.abs(gaps[:, varies]) / spread[varies]
+            worst = np.maximum(worst, scaled.max(axis=1))
+    critical = float(np.quantile(worst, level))
+    result: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = (
+        means[:, None] - means[None, :] > critical * spreads + _EQUAL
+    )
+    return result
+
+
+def _letters(count: int, p_values: Mapping[tuple[int, int], float], alpha: float) -> list[str]:
+    """Letters that runs share if and only if they cannot be told apart.
+
+    Insert and absorb (Piepho, 2004, "An algorithm for a letter-based representation of
+    all-pairwise comparisons"); groups are sets of places.
+    """
+    groups = [frozenset(range(count))]
+    for (i, j), p_value in p_values.items():
+        if p_value > alpha:
+            continue
+        split: list[frozenset[int]] = []
+        for group in groups:
+            split += [group - {i}, group - {j}] if {i, j} <= group else [group]
+        unique = list(dict.fromkeys(split))
+        groups = [one for one in unique if not any(one < other for other in unique)]
+    named = sorted(groups, key=lambda group: (min(group), max(group)))
+    return [
+        " ".join(_letter(number) for number, group in enumerate(named) if place in group)
+        for place in range(count)
+    ]
+
+
+def _letter(number: int) -> str:
+    letter = chr(ord("a") + number % 26)
+    return letter if number < 26 else f"{letter}{number // 26}"

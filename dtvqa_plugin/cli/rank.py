@@ -1,0 +1,77 @@
+"""``dtvqa rank``: runs in order, and which of them cannot be told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
+from dtvqa_plugin.analysis.ranking import rank as rank_runs
+from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.metrics.names import HEADLINE, METRICS
+from dtvqa_plugin.report import ranking as shown
+from dtvqa_plugin.report.rendering import to_json
+from dtvqa_plugin.report.terminal import print_table
+from dtvqa_plugin.runs.naming import distinct_names
+from dtvqa_plugin.runs.reading import read_runs
+from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.utils.text import plain
+
+_PATH = click.Path(path_type=Path)
+_PAIRS_SHOWN = 15
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option("--metric", type=click.Choice(METRICS), default=HEADLINE, show_default=True)
+@click.option(
+    "--pairs/--no-pairs",
+    default=None,
+    help=f"Show the pairwise differences.  [default: up to {_PAIRS_SHOWN} pairs]",
+)
+@click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal")
+@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
+@click.option("--level", type=Share(0, 1, True, True), default=LEVEL, show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Data store or folder in the published layout (default: your store).",
+)
+@click.option(
+    "--tau",
+    type=Share(0, 1, min_open=True),
+    default=DEFAULT_TAU,
+    show_default=True,
+    help="ANLS threshold.",
+)
+def rank(
+    runs: tuple[Path, ...],
+    metric: str,
+    pairs: bool | None,
+    style: str,
+    resamples: int,
+    seed: int,
+    level: float,
+    data: Path | None,
+    tau: float,
+) -> None:
+    """Rank RUNS over the same questions: rank intervals, groups, pairwise differences.
+
+    Runs are given as to 'dtvqa score'.
+    """
+    references = References(data)
+    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    ranking = rank_runs(found, metric, resamples=resamples, seed=seed, level=level)
+    if style == "json":
+        click.echo(to_json(shown.ranking_document(ranking)), nl=False)
+        return
+    console = Console(highlight=False, markup=False)
+    print_table(console, shown.PLACE_HEADER, shown.place_cells(ranking), 2)
+    if pairs or (pairs is None and len(ranking.pairs) <= _PAIRS_SHOWN):
+        print_table(console, shown.PAIR_HEADER, shown.pair_cells(ranking), 2)
+    for note in shown.ranking_notes(ranking):
+        console.print(plain(note))

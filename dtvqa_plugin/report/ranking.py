@@ -1,0 +1,86 @@
+"""A ranking as cells and as JSON values; figures times 100."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from dtvqa_plugin.analysis.ranking import Ranking
+from dtvqa_plugin.metrics.names import HEADINGS
+from dtvqa_plugin.report.rendering import bounds, p_text, signed
+
+PLACE_HEADER = ("Run", "Prompt", "Rank", "Rank interval", "Figure", "Group")
+PAIR_HEADER = ("Better", "Worse", "Difference", "p", "p (Holm)")
+
+
+def place_cells(ranking: Ranking) -> list[list[str]]:
+    """A row a run, the best first."""
+    return [
+        [
+            place.run.name,
+            place.run.condition,
+            str(place.rank),
+            f"{place.first} to {place.last}",
+            f"{place.figure.value * 100:.1f} {bounds(place.figure.scaled(100.0))}",
+            place.groups,
+        ]
+        for place in ranking.places
+    ]
+
+
+def pair_cells(ranking: Ranking) -> list[list[str]]:
+    """A row a pair."""
+    return [
+        [
+            ranking.places[pair.better].run.name,
+            ranking.places[pair.worse].run.name,
+            signed(pair.difference.scaled(100.0)),
+            p_text(pair.p_value),
+            p_text(pair.p_holm),
+        ]
+        for pair in ranking.pairs
+    ]
+
+
+def ranking_notes(ranking: Ranking) -> list[str]:
+    """How the figures were made."""
+    level = f"{ranking.level:.0%}"
+    return [
+        f"{HEADINGS[ranking.metric]} times 100 over {ranking.questions:,} questions on "
+        f"{ranking.images:,} images, {ranking.resamples:,} bootstrap resamples of images shared by "
+        f"all runs (seed {ranking.seed}). Rank intervals hold for all runs together at {level}.",
+        "Runs that share a letter in Group cannot be told apart (paired sign-flip test, Holm over "
+        f"all {len(ranking.pairs):,} pairs, level {1 - ranking.level:.2g}).",
+    ]
+
+
+def ranking_document(ranking: Ranking) -> dict[str, Any]:
+    """Everything as JSON values; figures times 100."""
+    return {
+        "metric": ranking.metric,
+        "questions": ranking.questions,
+        "images": ranking.images,
+        "bootstrap": {
+            "resamples": ranking.resamples,
+            "seed": ranking.seed,
+            "level": ranking.level,
+            "clustered_by": "image",
+        },
+        "runs": [
+            {
+                "name": place.run.name,
+                "condition": place.run.condition,
+                "rank": place.rank,
+                "rank_interval": [place.first, place.last],
+                "figure": asdict(place.figure.scaled(100.0)),
+                "groups": place.groups.split(),
+                "signature": str(place.run.signature()),
+            }
+            for place in ranking.places
+        ],
+        "pairs": [
+            {**asdict(pair), "difference": asdict(pair.difference.scaled(100.0))}
+            for pair in ranking.pairs
+        ],
+        "notes": ranking_notes(ranking),
+    }

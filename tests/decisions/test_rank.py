@@ -1,0 +1,80 @@
+"""Ranks, groups and pairs of runs over the same questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_gate import SAMPLE, plain_run, wrong
+
+from dtvqa_plugin.analysis.ranking import _letters, _surely_better, rank
+from dtvqa_plugin.cli import main
+from dtvqa_plugin.report import RunError, read_run
+from dtvqa_plugin.runs.design import Design
+
+
+def test_clear_runs_have_ranks_of_their_own_and_equal_ones_share_them(tmp_path: Path) -> None:
+    misses = {"best": (), "twin": (), "worst": tuple(range(64))}
+    runs = [
+        read_run(plain_run(tmp_path / f"{name}.jsonl", wrong(*places), model=name))
+        for name, places in misses.items()
+    ]
+    found = rank(runs[::-1], resamples=1000)
+    rows = {p.run.name: (p.rank, p.first, p.last, p.groups) for p in found.places}
+    assert rows == {"best": (1, 1, 2, "a"), "twin": (1, 1, 2, "a"), "worst": (3, 3, 3, "b")}
+    assert found.pairs[0].p_value == 1.0
+    assert all(pair.p_holm >= pair.p_value for pair in found.pairs)
+
+
+def test_runs_over_other_questions_are_refused(tmp_path: Path) -> None:
+    a = read_run(plain_run(tmp_path / "a.jsonl"))
+    b = read_run(plain_run(tmp_path / "b.jsonl", count=60))
+    with pytest.raises(RunError, match="different questions"):
+        rank([a, b], resamples=100)
+    with pytest.raises(RunError, match="two or more"):
+        rank([a], resamples=100)
+
+
+@pytest.mark.parametrize(
+    ("differing", "letters"),
+    [
+        ([], ["a", "a", "a"]),
+        ([(0, 2)], ["a", "a b", "b"]),
+        ([(0, 1), (0, 2), (1, 2)], ["a", "b", "c"]),
+        ([(0, 1)], ["a", "b", "a b"]),
+    ],
+)
+def test_letters_are_shared_if_and_only_if_runs_cannot_be_told_apart(
+    differing: list[tuple[int, int]], letters: list[str]
+) -> None:
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    p_values = {pair: 0.01 if pair in differing else 0.5 for pair in pairs}
+    assert _letters(3, p_values, 0.05) == letters
+
+
+def test_equal_models_are_told_apart_in_no_more_trials_than_the_level_says() -> None:
+    """Five equally good models, 300 trials: any rank that is surely better is an error."""
+    rng = np.random.default_rng(23)
+    design = Design(["S"] * 200, [str(place) for place in range(200)])
+    errors = 0
+    for _ in range(300):
+        values = (rng.random((200, 5)) < 0.6).astype(float)
+        means = values.mean(axis=0)
+        errors += bool(_surely_better(values, means, design, 500, 1, 0.95).any())
+    assert errors / 300 <= 0.09
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [
+        str(plain_run(tmp_path / f"{name}.jsonl", wrong(*range(count)), model=name))
+        for name, count in (("a", 0), ("b", len(SAMPLE)))
+    ]
+    with pytest.raises(SystemExit):
+        main(["rank", *paths, "--format", "json", "--resamples", "200"])
+    document = json.loads(capsys.readouterr().out)
+    assert [run["rank_interval"] for run in document["runs"]] == [[1, 1], [2, 2]]
+    with pytest.raises(SystemExit):
+        main(["rank", *paths, "--resamples", "200"])
+    assert "1 to 1" in capsys.readouterr().out
