@@ -272,7 +272,7 @@ def test_a_folder_with_several_runs_gives_each_a_name_and_compare_asks_which(
     runs = read_runs(tmp_path)
     assert [run.name for run in runs] == ["m (a)", "m (b)"]
     assert all(any("other.jsonl" in said for said in remarks(run)) for run in runs)
-    with pytest.raises(RunError, match=r"holds 2 runs; name one of their files") as caught:
+    with pytest.raises(RunError, match=r"holds 2 runs; pass one of their files") as caught:
         read_run(tmp_path)
     assert "a.jsonl" in str(caught.value)
     assert "b.jsonl" in str(caught.value)
