@@ -170,7 +170,7 @@ function drawPairs() {
   const partial = doc.pairs.some((pair) => pair.common && (pair.onlyA || pair.onlyB));
   pairsBox.replaceChildren(
     table(`Differences between runs in ${metricName(metric)}`,
-      ['Runs', 'n', `Difference in ${metricName(metric)}`, 'p', 'Only the first', 'Only the second',
+      ['Runs', 'n', `Difference in ${metricName(metric)}`, 'p (Holm)', 'Only the first', 'Only the second',
         'By subset (Holm p)'], rows, 'scores pairs'),
     el('p', { class: 'note' }, 'Paired by question; interval from resampled images, p from sign '
       + 'flips of images. \u201cOnly the first\u201d counts questions that give credit to that run '
