@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,18 @@ _PATH = click.Path(path_type=Path)
 _SUFFIXES = {".json": "json", ".xml": "junit"}
 
 
+if TYPE_CHECKING:
+    _MinimumType = click.ParamType[Minimum]
+else:  # click before 8.5 has no generic parameter types
+    _MinimumType = click.ParamType
+
+
+class _GateUsageError(click.UsageError):
+    """A wrong command line of ``dtvqa gate``."""
+
+    exit_code = USAGE_STATUS
+
+
 class _Gate(click.Command):
     """A command whose usage errors have an exit status of their own."""
 
@@ -37,18 +49,16 @@ class _Gate(click.Command):
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
-            error.exit_code = USAGE_STATUS
-            raise
+            raise _GateUsageError(error.format_message(), error.ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            error.exit_code = USAGE_STATUS
-            raise
+            raise _GateUsageError(error.format_message(), error.ctx) from error
 
 
-class _Minimum(click.ParamType):
+class _Minimum(_MinimumType):
     """``accanls=60`` or ``DTScene:acc=50``."""
 
     name = "[part:]metric=points"

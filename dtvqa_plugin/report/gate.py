@@ -53,8 +53,8 @@ def gate_junit(decision: Decision) -> str:
     suite = ElementTree.SubElement(root, "testsuite", {"name": plain(decision.run.name), **counts})
     properties = ElementTree.SubElement(suite, "properties")
     for name, run in zip(("signature", "baseline"), _runs(decision), strict=False):
-        said = {"name": name, "value": plain(str(run.signature()))}
-        ElementTree.SubElement(properties, "property", said)
+        value = {"name": name, "value": plain(str(run.signature()))}
+        ElementTree.SubElement(properties, "property", value)
     for check in decision.checks:
         case = {"classname": "dtvqa.gate", "name": plain(check.name), "time": "0"}
         element = ElementTree.SubElement(suite, "testcase", case)
