@@ -28,7 +28,13 @@ _SHOWN_PROBLEMS = 3
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One record: an image and its usable question/answer pairs, in the record's order."""
+    """One record: an image and its usable question/answer pairs, in the record's order.
+
+    Attributes:
+        key: The record's key in its file; "" where `Source.scan` does not know it yet.
+        image: ``SUBSET/SPLIT/FILE``.
+        turns: The usable pairs.
+    """
 
     key: str
     image: str
@@ -36,7 +42,17 @@ class Sample:
 
 
 class Source(Protocol):
-    """An annotation file as a series of samples; ``size`` and ``position`` are in bytes."""
+    """An annotation file as a series of samples.
+
+    Attributes:
+        name: The file's name without suffix.
+        sha256: SHA-256 (hex) of the file, once it was scanned.
+        total: Records in the file, once it was scanned.
+        size: The file's size in bytes.
+        position: Bytes scanned.
+        counts: Unusable records or turns, by kind.
+        shown: The first of their problems.
+    """
 
     name: str
     sha256: str
@@ -54,7 +70,9 @@ class Source(Protocol):
         """A scanned record again."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the file."""
+        ...
 
 
 class TrainSource:

@@ -24,9 +24,15 @@ IMAGE_TAG = "<image>"
 class Format:
     """One format.
 
-    ``lines``: JSON Lines rather than one JSON list. ``shards``: it can be split into several
-    JSON Lines files. ``embeds``: it can hold an image as a data URI. ``mark``: the text that
-    stands for the image; a question or answer that holds it cannot be exported.
+    Attributes:
+        name: Its name (``--to``).
+        readers: The trainers that read it.
+        render: Makes a row from a sample's id, pairs and image.
+        lines: Whether it is JSON Lines rather than one JSON list.
+        shards: Whether it can be split into several JSON Lines files.
+        embeds: Whether it can hold an image as a data URI.
+        mark: The text that marks the image's place; a question or answer that contains it cannot
+            be exported.
     """
 
     name: str
