@@ -7,7 +7,6 @@ outputs are like. None of them changes a score.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.scripts import OTHER, main_script, script_of
 from dtvqa_plugin.utils.text import counted
 
 BOUNDS = (1.5, 4.0, 16.0)
@@ -232,20 +232,6 @@ def _bin(
 
 # --- counts -----------------------------------------------------------------------------------
 
-_SCRIPTS = (
-    ("CJK", "Han"),
-    ("HIRAGANA", "Kana"),
-    ("KATAKANA", "Kana"),
-    ("HANGUL", "Hangul"),
-    ("CYRILLIC", "Cyrillic"),
-    ("ARABIC", "Arabic"),
-    ("HEBREW", "Hebrew"),
-    ("GREEK", "Greek"),
-    ("DEVANAGARI", "Devanagari"),
-    ("THAI", "Thai"),
-    ("LATIN", "Latin"),
-)
-
 
 def _findings(run: Run) -> list[Finding]:
     said = [
@@ -308,30 +294,17 @@ def is_phrase(text: str, length: int) -> bool:
     )
 
 
-def main_script(text: str) -> str | None:
-    """The script of most letters of a text (its first 500 characters), None without letters."""
-    counts: dict[str, int] = {}
-    for char in text[:500]:
-        if char.isalpha():
-            script = _script(char)
-            counts[script] = counts.get(script, 0) + 1
-    return max(counts, key=lambda script: counts[script]) if counts else None
-
-
-def _script(char: str) -> str:
-    if char.isascii():
-        return "Latin"
-    name = unicodedata.name(char, "")
-    return next((script for start, script in _SCRIPTS if name.startswith(start)), "other")
+_SCRIPT_LOOK = 500
+"""Characters of an output that are looked at for its script."""
 
 
 def is_other_script(text: str, record: Record) -> bool:
     """Whether an output is mostly in a script that its question and references do not use."""
-    script = main_script(text)
-    if script is None or script == "other":
+    script = main_script(text[:_SCRIPT_LOOK])
+    if script in (None, OTHER):
         return False
     around = "".join((record.question, *record.answers))
-    return all(_script(char) != script for char in around if char.isalpha())
+    return all(script_of(char) != script for char in around if char.isalpha())
 
 
 # --- leakage ----------------------------------------------------------------------------------

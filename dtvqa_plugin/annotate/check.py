@@ -19,7 +19,7 @@ from dtvqa_plugin.annotate.project.inventory import ImageIndex
 from dtvqa_plugin.annotate.project.journal import Damage, Entry, Rewritten
 from dtvqa_plugin.annotate.project.project import Project, report_damage
 from dtvqa_plugin.annotate.text.reader import TextReader, plain_text
-from dtvqa_plugin.annotate.text.scripts import count_words, letters, main_script, plain
+from dtvqa_plugin.annotate.text.scripts import count_words, letters, plain, weighted_script
 from dtvqa_plugin.errors import DataError
 
 WEIGHTS: dict[str, float] = {
@@ -163,14 +163,14 @@ def _too_long(answers: list[str], limit: int) -> Flag | None:
 
 
 def _mixed(question: str, answers: list[str]) -> Flag | None:
-    asked, said = main_script(question), main_script(answers[0])
+    asked, said = weighted_script(question), weighted_script(answers[0])
     if asked and said and asked != said and sum(letters(answers[0]).values()) > 1:
         return Flag(
             "mixed-languages", f"question in {asked.title()}, answer in {said.title()} letters"
         )
     # Names and units in Latin letters within Chinese are usual; other mixtures are not.
     counts = letters(question)
-    several = {name for name, count in counts.items() if count > 2} - {"LATIN", "CJK"}
+    several = {name for name, count in counts.items() if count > 2} - {"Latin", "Han"}
     if several and len({name for name, count in counts.items() if count > 2}) > 1:
         return Flag("mixed-languages", f"the question mixes {', '.join(sorted(counts)).title()}")
     return None

@@ -28,7 +28,7 @@ from dtvqa_plugin.annotate.project.journal import Entry
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.decisions import Decisions
 from dtvqa_plugin.annotate.status import Overview, overview
-from dtvqa_plugin.annotate.text.scripts import count_words, main_script
+from dtvqa_plugin.annotate.text.scripts import count_words, weighted_script
 from dtvqa_plugin.data.splits import CUSTOM_FILE, INFO_FILE
 from dtvqa_plugin.utils.files import file_sha256, whole_folder
 
@@ -217,7 +217,7 @@ def describe(records: Sequence[Entry], counts: Overview) -> dict[str, Any]:
     subsets = {}
     for name in dict.fromkeys(record["dataset_name"] for record in records):
         part = [record for record in records if record["dataset_name"] == name]
-        scripts = Counter(main_script(record["question"]) or "none" for record in part)
+        scripts = Counter(weighted_script(record["question"]) or "none" for record in part)
         subsets[name] = {
             "questions": len(part),
             "images": len({record["image_path"] for record in part}),

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from report_runs import BY_ID, SAMPLE, dump, first_answer, plain_run, write_lines
 
-from dtvqa_plugin.analysis.audits import audit, is_phrase, leakage, main_script
+from dtvqa_plugin.analysis.audits import audit, is_phrase, leakage
 from dtvqa_plugin.analysis.refusals import is_refusal
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.report import Run, RunError, read_run
+from dtvqa_plugin.utils.scripts import main_script
 
 BOOKSHOP = "MiniScene/1"  # What is the name of the bookshop? Pennywhistle Books
 PRICE = "MiniProdCap/2"  # What is the price of the product? 168 or 168元

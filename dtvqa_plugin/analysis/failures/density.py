@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dtvqa_plugin.analysis.audits import main_script
 from dtvqa_plugin.analysis.failures.folding import folded
 from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.data import Record
+from dtvqa_plugin.utils.scripts import main_script
 
 Value = float | str | None
 

@@ -5,43 +5,27 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SCRIPTS = frozenset(
-    [
-        "CJK",
-        "HIRAGANA",
-        "KATAKANA",
-        "HANGUL",
-        "LATIN",
-        "CYRILLIC",
-        "GREEK",
-        "ARABIC",
-        "HEBREW",
-        "THAI",
-        "DEVANAGARI",
-    ]
-)
+from dtvqa_plugin.utils import scripts
+
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f]")
 _WORD = re.compile(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*")
 
 
 def letters(text: str) -> dict[str, int]:
-    """Number of letters by script; Chinese characters and kana count as one script."""
+    """Number of letters by script; kana count as Han, scripts that are not known are left out."""
     counts: dict[str, int] = {}
-    for char in text:
-        if char.isalpha():
-            name = unicodedata.name(char, "").split(" ")[0].removesuffix("-COMPATIBILITY")
-            name = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "LATIN"}.get(name, name)
-            if name in _SCRIPTS:
-                counts[name] = counts.get(name, 0) + 1
+    for script, count in scripts.letters(text).items():
+        if script != scripts.OTHER:
+            name = "Han" if script == "Kana" else script
+            counts[name] = counts.get(name, 0) + count
     return counts
 
 
-def main_script(text: str) -> str | None:
-    """The script of most letters, a Chinese character weighing as much as three; None without."""
+def weighted_script(text: str) -> str | None:
+    """The script of most letters, a Han character weighing as much as three; None without."""
     counts = letters(text)
-    counts["CJK"] = 3 * counts.get("CJK", 0)
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else None
+    weights = {name: count * (3 if name == "Han" else 1) for name, count in counts.items()}
+    return max(weights, key=lambda name: weights[name]) if weights else None
 
 
 def count_words(text: str) -> int:
