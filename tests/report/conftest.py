@@ -18,13 +18,19 @@ from dtvqa_plugin.data import Record
 def awkward_answer(record: Record, number: int) -> str:
     """What the loopback model says: right, padded, wrong, odd for files, thought aloud, nothing."""
     answer = record.answers[0]
+    thoughts = (
+        f"<think>perhaps {answer}?</think>{answer}",
+        f"<|channel|>analysis<|message|>x {answer}?<|end|><|start|>assistant"
+        f"<|channel|>final<|message|>{answer}",
+        f"analysisThe user asks for a word. Perhaps it is this one.assistantfinal{answer}",
+    )
     says = (
         answer,
         f"The answer is {answer}.",
         "no idea",
         "N/A",
         "=SUM(1,2)",
-        f"<think>perhaps {answer}?</think>{answer}",
+        thoughts[number // 8 % len(thoughts)],
         f"<think>it says {answer}",
         f"007\x0b {answer}",
     )

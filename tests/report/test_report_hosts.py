@@ -90,7 +90,17 @@ def test_kinds_of_output_are_told_apart(lmms_output: Path) -> None:
     assert counts["failed"] == 0
     texts = {answer.text for answer in run.answers}
     assert {"N/A", "=SUM(1,2)", "no idea"} <= texts
-    assert not any("<think>" in text for text in texts)
+
+
+@pytest.mark.parametrize("host", ["lmms_output", "vlmevalkit_output"])
+def test_thoughts_of_every_notation_are_removed_in_either_host(
+    host: str, request: pytest.FixtureRequest
+) -> None:
+    """One output in eight thinks aloud: in tags, in Harmony channels, with their marks dropped."""
+    run = by_condition(request.getfixturevalue(host))["none"]
+    texts = run.by_question
+    thinking = [record for number, record in enumerate(SAMPLE) if number % 8 == 5]
+    assert [texts[r.question_id].text for r in thinking] == [r.answers[0] for r in thinking]
 
 
 def test_the_grey_pictures_show_what_needs_no_reading(lmms_output: Path) -> None:
