@@ -76,6 +76,8 @@ class Question:
 def strip_instructions(question: str) -> str:
     """The bare question, whether or not a prompt stands before or after it."""
     bare = _ANSWER_CUE.sub("", _INSTRUCTION.sub("", question)).strip()
+    if bare != question.strip():
+        bare = bare.removeprefix("Question: ")
     return bare or question.strip()
 
 

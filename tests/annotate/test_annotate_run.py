@@ -171,7 +171,7 @@ def test_endpoint_that_never_ends_costs_its_timeout(make: MakeProject, fault: Fa
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (status(404, "The model does not exist"), "knows no model 'gpt-loop'"),
+        (status(404, "The model does not exist"), "has no model 'gpt-loop'"),
         (status(402), "out of credit"),
         ((429, {}, b'{"error": {"message": "x", "code": "insufficient_quota"}}'), "out of credit"),
     ],
@@ -192,7 +192,7 @@ def test_answers_on_their_way_are_kept_when_the_run_ends_with_an_error(make: Mak
 
     with Endpoint(said) as server:
         project = make(server.url, concurrency=4)
-        with pytest.raises(AnnotateError, match="knows no model"):
+        with pytest.raises(AnnotateError, match="has no model"):
             run(project, Bounds())
     assert len(raw(project)) == 3
 

@@ -145,12 +145,12 @@ def test_images_without_text_in_the_file_are_counted(make: MakeProject, tmp_path
         (
             "poie",
             '{"file_name": "a", "annotations": [{"text": "x", "polygon": [1, 2]}]}',
-            "line 1: 'x': .* no polygon",
+            "line 1: 'x': .* is not a polygon",
         ),
         ("json", "[]", "expected an object of image names"),
         ("json", '{"a.jpg": [{"box": [1, 2, 3, 4]}]}', "a line without 'text'"),
-        ("json", '{"a.jpg": [{"text": "x", "polygon": "y"}]}', "no polygon"),
-        ("json", '{"a.jpg": [{"text": "x", "box": [1, 2, NaN, 4, 5, 6]}]}', "no polygon"),
+        ("json", '{"a.jpg": [{"text": "x", "polygon": "y"}]}', "is not a polygon"),
+        ("json", '{"a.jpg": [{"text": "x", "box": [1, 2, NaN, 4, 5, 6]}]}', "is not a polygon"),
     ],
 )
 def test_faulty_text_file_is_one_error_with_its_place(

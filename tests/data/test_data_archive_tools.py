@@ -72,7 +72,7 @@ def test_an_archive_over_4_gib_without_zip64_is_not_to_be_got_again(
     over_4_gib_without_zip64(release / "image.zip")
     with pytest.raises(DataError, match="without ZIP64") as raised:
         import_release(release)
-    assert "getting it again does not help" in str(raised.value)
+    assert "downloading it again does not help" in str(raised.value)
     assert not dtvqa_home.exists()
 
 

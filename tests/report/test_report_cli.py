@@ -233,7 +233,7 @@ def test_published_rows_of_another_split_are_named(
 ) -> None:
     _, _, err = dtvqa(capsys, "score", run, "--published")
     assert err.count("not shown: ") == 2
-    assert "Monkey: published for the test split, which no run is over" in err
+    assert "Monkey: published for split test, but no run is over that split" in err
 
 
 def test_links_and_pipes_stay_what_they_are(

@@ -50,11 +50,11 @@ def test_lmms_eval_signatures_say_how_each_run_was_made(lmms_output: Path) -> No
     runs = by_condition(lmms_output)
     lines = {condition: str(run.signature()) for condition, run in runs.items()}
     assert all(f"|host:lmms-eval={version('lmms_eval')}|" in line for line in lines.values())
-    assert all("|model:openai(loopback)|gen:" in line for line in lines.values())
+    assert all("|model:openai(loopback)|runner:chat|gen:" in line for line in lines.values())
     assert all("max_new_tokens=100" in line for line in lines.values())
-    assert "|prompt:none|image:original|" in lines["none"]
-    assert "|prompt:paper|image:original|" in lines["paper"]
-    assert "|prompt:none|image:grey|" in lines["blind"]
+    assert "|prompt:none|image:original,host-default|" in lines["none"]
+    assert "|prompt:paper|image:original,host-default|" in lines["paper"]
+    assert "|prompt:none|image:grey,host-default|" in lines["blind"]
 
 
 def test_vlmevalkit_folder_holds_two_runs_and_its_own_scores_agree(
