@@ -96,7 +96,7 @@ def test_a_network_that_answers_everything_with_its_login_page(
 ) -> None:
     hub.fault = lambda seen: Fault(answer=HTML)
     result = fetch(hub, dtvqa_home, subsets=["DTScene"])
-    assert "not as the Hugging Face hub does" in result["error"]
+    assert "login page of a network, or a proxy" in result["error"]
     assert str(dtvqa_home) not in result["error"]
     assert tree(dtvqa_home) == {}
 

@@ -161,4 +161,4 @@ def test_what_vlmevalkit_does_not_record_is_unknown(tmp_path: Path) -> None:
     ]
     assert "new tokens unknown, the paper's are 100" in said
     assert "greedy or sampled is unknown" in said
-    assert "had the picture made square, here it was original,path=unknown" in said
+    assert "the paper's runner: picture made square; this run: original,path=unknown" in said
