@@ -108,7 +108,7 @@ def test_a_run_in_a_text_condition_is_named_and_signed_as_such(
     assert {question["condition"] for question in questions} == {"text"}
     files = [
         next(run.folder.rglob("*_samples_dtvqa_mini_text.jsonl")),
-        next(path for path in tmp_path.rglob("loopback_DTVQA_MINI_TEXT.xlsx")),
+        next(path for path in tmp_path.rglob("loopback_DTVQA_MINI_TEXT.tsv")),
     ]
     for file in files:
         found = read_run(file)
@@ -119,7 +119,7 @@ def test_a_run_in_a_text_condition_is_named_and_signed_as_such(
         assert parse_signature(str(signature)) == signature
     small = [
         next(run.folder.rglob("*_samples_dtvqa_mini_px448.jsonl")),
-        next(path for path in tmp_path.rglob("loopback_DTVQA_MINI_PX448.xlsx")),
+        next(path for path in tmp_path.rglob("loopback_DTVQA_MINI_PX448.tsv")),
     ]
     for file in small:
         signature = read_run(file).signature()
