@@ -30,9 +30,13 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium with a temporary profile."""
+    """Chromium with a temporary profile.
+
+    Not for the session: while it is open, playwright's event loop runs in the main thread, and a
+    host that a later test calls in this process cannot start its own.
+    """
     api = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
