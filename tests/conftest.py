@@ -11,8 +11,12 @@ import pytest
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-QUICK_LEAVES_OUT = {"lmms_eval", "vlmevalkit", "hosts", "ocr", "page", "consumers"}
-"""Test folders that need a host, an OCR engine or a browser."""
+QUICK_LEAVES_OUT = {
+    *("lmms_eval", "vlmevalkit", "hosts", "conditions"),
+    *("ocr", "page", "consumers"),
+    *("annotate", "fetch"),
+}
+"""Test folders that need a host, an OCR engine or a browser, or that start many processes."""
 QUICK_LEAVES_OUT_FIXTURES = {"tiny_qwen2_5_vl", "tiny_llava", "browser"}
 
 
