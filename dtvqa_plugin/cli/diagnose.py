@@ -9,13 +9,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
 from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditions
-from dtvqa_plugin.analysis.failures.curves import RESAMPLES
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
-from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.run_options import level_option, reference_options, resampling_options
 from dtvqa_plugin.data.splits import get_split
-from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
 from dtvqa_plugin.report import conditions
 from dtvqa_plugin.report import diagnosis as shown
@@ -53,21 +50,9 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
     show_default=True,
     help="Questions shown for each outcome of each run; JSON holds all.",
 )
-@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
-@click.option("--level", type=Share(0, 1, True, True), default=LEVEL, show_default=True)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Data store or folder in the published layout (default: your store).",
-)
-@click.option(
-    "--tau",
-    type=Share(0, 1, min_open=True),
-    default=DEFAULT_TAU,
-    show_default=True,
-    help="ANLS threshold.",
-)
+@resampling_options
+@level_option
+@reference_options
 @click.option(
     "-o", "--output", type=_PATH, help="Write here; a name in .md or .json sets the format."
 )

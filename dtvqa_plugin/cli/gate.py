@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dtvqa_plugin.analysis.bootstrap import RESAMPLES, SEED
 from dtvqa_plugin.analysis.gate import Decision, Minimum, Rules, Verdict, decide
 from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.run_options import reference_options, resampling_options
 from dtvqa_plugin.errors import DTVQAError
-from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report.gate import gate_document, gate_junit, gate_text
 from dtvqa_plugin.report.rendering import to_json
@@ -131,20 +130,8 @@ class _Minimum(_MinimumType):
     multiple=True,
     help="Write the decision here as well: .json, .xml (JUnit), else text (may be repeated).",
 )
-@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Data store or folder in the published layout (default: your store).",
-)
-@click.option(
-    "--tau",
-    type=Share(0, 1, min_open=True),
-    default=DEFAULT_TAU,
-    show_default=True,
-    help="ANLS threshold.",
-)
+@resampling_options
+@reference_options
 def gate(
     run: Path,
     minimums: tuple[Minimum, ...],

@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.ranking import rank as rank_runs
-from dtvqa_plugin.cli.options import Share
-from dtvqa_plugin.metrics import DEFAULT_TAU
+from dtvqa_plugin.cli.run_options import level_option, reference_options, resampling_options
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import ranking as shown
 from dtvqa_plugin.report.rendering import to_json
@@ -33,21 +31,9 @@ _PAIRS_SHOWN = 15
     help=f"Show the pairwise differences.  [default: up to {_PAIRS_SHOWN} pairs]",
 )
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal")
-@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
-@click.option("--level", type=Share(0, 1, True, True), default=LEVEL, show_default=True)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Data store or folder in the published layout (default: your store).",
-)
-@click.option(
-    "--tau",
-    type=Share(0, 1, min_open=True),
-    default=DEFAULT_TAU,
-    show_default=True,
-    help="ANLS threshold.",
-)
+@resampling_options
+@level_option
+@reference_options
 def rank(
     runs: tuple[Path, ...],
     metric: str,

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.published import published_rows
-from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.run_options import level_option, reference_options, resampling_options
 from dtvqa_plugin.data.splits import get_split
-from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.report.html.document import (
     MAX_RUNS,
     Sampling,
@@ -45,21 +43,9 @@ _PATH = click.Path(path_type=Path)
     help="Name the full-size files on this disk, so that a click opens them.",
 )
 @click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
-@click.option("--resamples", type=click.IntRange(100), default=RESAMPLES, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
-@click.option("--level", type=Share(0, 1, True, True), default=LEVEL, show_default=True)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Data store or folder in the published layout (default: your store).",
-)
-@click.option(
-    "--tau",
-    type=Share(0, 1, min_open=True),
-    default=DEFAULT_TAU,
-    show_default=True,
-    help="ANLS threshold.",
-)
+@resampling_options
+@level_option
+@reference_options
 def report(
     runs: tuple[Path, ...],
     output: Path,

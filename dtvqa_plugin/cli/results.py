@@ -6,21 +6,24 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 from rich.console import Console
 
 from dtvqa_plugin.analysis import power as power_analysis
 from dtvqa_plugin.analysis.audits import LeakagePart, leakage
-from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.comparison import Comparison, prompt_pairs
 from dtvqa_plugin.analysis.comparison import compare as compare_runs
 from dtvqa_plugin.analysis.published import PublishedRow, published_rows
 from dtvqa_plugin.analysis.tables import ResultTable, result_tables
 from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.run_options import (
+    Command,
+    level_option,
+    reference_options,
+    resampling_options,
+)
 from dtvqa_plugin.data.splits import get_split
-from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import latex, rendering, terminal
 from dtvqa_plugin.runs.design import Design
@@ -32,8 +35,6 @@ from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import plain, visible
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 TERMINAL = "terminal"
 _SUFFIX_FORMATS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
 _FLIPS_SHOWN = 10
@@ -42,60 +43,17 @@ _PATH = click.Path(path_type=Path)
 
 def _shared(command: Command) -> Command:
     """Options that all three commands take."""
-    for option in reversed(
-        (
-            click.option(
-                "--data",
-                type=click.Path(path_type=Path, exists=True, file_okay=False),
-                help="Data store or folder in the published layout (default: your store).",
-            ),
-            click.option(
-                "--tau",
-                type=Share(0, 1, min_open=True),
-                default=DEFAULT_TAU,
-                show_default=True,
-                help="ANLS threshold.",
-            ),
-            click.option(
-                "-o",
-                "--output",
-                type=_PATH,
-                help="Write here; a name in .md or .json (score: .tex, .csv too) sets the format.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+    output = click.option(
+        "-o",
+        "--output",
+        type=_PATH,
+        help="Write here; a name in .md or .json (score: .tex, .csv too) sets the format.",
+    )
+    return reference_options(output(command))
 
 
 def _sampling(command: Command) -> Command:
-    for option in reversed(
-        (
-            click.option(
-                "--resamples",
-                type=click.IntRange(100),
-                default=RESAMPLES,
-                show_default=True,
-                help="Number of bootstrap resamples.",
-            ),
-            click.option(
-                "--seed",
-                type=click.IntRange(0),
-                default=SEED,
-                show_default=True,
-                help="Seed of the resampling; the same seed gives the same intervals.",
-            ),
-            click.option(
-                "--level",
-                type=Share(0, 1, True, True),
-                default=LEVEL,
-                show_default=True,
-                help="Confidence level of the intervals.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+    return resampling_options(level_option(command))
 
 
 @click.command()
