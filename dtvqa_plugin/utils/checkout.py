@@ -21,14 +21,26 @@ def checkout_commit(package: str) -> str | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     top = Path(next(iter(spec.submodule_search_locations))).resolve().parent
-    if not (top / ".git").exists():
+    return commit_at(top, mark_changes=True)
+
+
+def commit_at(folder: Path, *, mark_changes: bool = False) -> str | None:
+    """The commit of the git checkout whose top is ``folder``.
+
+    Args:
+        folder: The folder that holds ``.git``.
+        mark_changes: Whether ``-dirty`` follows if tracked files are changed.
+
+    Returns:
+        Twelve hex digits; None where there is no checkout and where git cannot tell.
+    """
+    if not (folder / ".git").exists():
         return None
+    marked = ("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+    command = marked if mark_changes else ("rev-parse", "--short=12", "HEAD")
     try:
         done = subprocess.run(
-            [
-                *("git", "-C", str(top), "describe", "--always", "--dirty"),
-                *("--abbrev=12", "--exclude=*"),
-            ],
+            ["git", "-C", str(folder), *command],
             capture_output=True,
             text=True,
             timeout=60,

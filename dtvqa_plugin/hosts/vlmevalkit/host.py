@@ -11,7 +11,6 @@ import importlib
 import importlib.util
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from types import ModuleType
 
 from dtvqa_plugin.errors import HostError
 from dtvqa_plugin.hosts.vlmevalkit import SUPPORTED
+from dtvqa_plugin.utils.checkout import commit_at
 
 INSTALL = (
     'pip install "dtvqa-plugin[vlmeval]" (the ms-vlmeval build), or in a checkout of VLMEvalKit: '
@@ -85,8 +85,8 @@ def find_host() -> Host | None:
     package = Path(next(iter(spec.submodule_search_locations))).resolve()
     found = _distribution(package)
     if found is None:
-        return Host(package, "checkout", _own_version(package), _commit(package))
-    return Host(package, found.metadata["Name"], found.version, _commit(package))
+        return Host(package, "checkout", _own_version(package), commit_at(package.parent))
+    return Host(package, found.metadata["Name"], found.version, commit_at(package.parent))
 
 
 def need_host() -> Host:
@@ -142,24 +142,6 @@ def _distribution_names() -> Iterator[str]:
     """The known names first: to find others, the metadata of every installed package is read."""
     yield from SUPPORTED
     yield from packages_distributions().get("vlmeval", [])
-
-
-def _commit(package: Path) -> str | None:
-    """The commit of the checkout that holds ``package``; None where there is none."""
-    folder = package.parent
-    if not (folder / ".git").exists():
-        return None
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
 
 
 def _own_version(package: Path) -> str:
