@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,9 +62,9 @@ def session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("DTVQA_HOME", str(home))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user-cache")))
         patch.setenv("DTVQA_AUTO_FETCH", "0")
-        for name in ("DTVQA_ALLOW_PARTIAL", "DTVQA_LOCK_TIMEOUT"):
-            if name in os.environ:
-                patch.delenv(name)
+        # COLUMNS: pytest-xdist sets it in its workers, and tables are laid out by it.
+        for name in ("DTVQA_ALLOW_PARTIAL", "DTVQA_LOCK_TIMEOUT", "COLUMNS"):
+            patch.delenv(name, raising=False)
         yield home
 
 
