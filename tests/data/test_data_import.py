@@ -272,7 +272,7 @@ class TestBadInput:
             (lambda root: root.mkdir(), "no annotation file"),
             (
                 lambda root: (root / "test/DTScene.json").mkdir(parents=True),
-                "a folder",
+                "this is a folder, not an annotation file",
             ),
             (lambda root: write_json(root / "test/DTScene.json", {}), "expected a list"),
         ],
