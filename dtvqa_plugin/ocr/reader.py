@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.ocr.answering import pick_answer
 from dtvqa_plugin.ocr.cache import BoxCache, content_key, default_cache_dir
 from dtvqa_plugin.ocr.engine import OCREngine
 from dtvqa_plugin.ocr.layout import reading_order
-from dtvqa_plugin.ocr.pick import pick_answer
 from dtvqa_plugin.utils.images import load_rgb
 
 if TYPE_CHECKING:

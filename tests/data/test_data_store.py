@@ -66,7 +66,10 @@ def file_at(path: Path) -> None:
         (lambda home: file_at(home / "image"), "a file has the name of a needed folder"),
         (lambda home: file_at(home / "test"), "a file has the name of a needed folder"),
         (lambda home: (home / "image/DTScene/test/0.png").mkdir(parents=True), "a folder has"),
-        (lambda home: (home / "test/DTScene.json").mkdir(parents=True), "this is a folder, not an annotation file"),
+        (
+            lambda home: (home / "test/DTScene.json").mkdir(parents=True),
+            "this is a folder, not an annotation file",
+        ),
         (lambda home: (home / "manifest.json").mkdir(parents=True), "a folder has"),
         (lambda home: (home / ".lock").mkdir(parents=True), "a folder has"),
     ],

@@ -13,7 +13,7 @@ from ocr_sheets import sheet, table
 
 from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.ocr import TextBox
-from dtvqa_plugin.ocr.pick import pick_answer
+from dtvqa_plugin.ocr.answering.pick import pick_answer
 
 MEDALS = table(
     ("rank", "nation", "gold", "silver", "bronze", "total"),

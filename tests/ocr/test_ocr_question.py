@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dtvqa_plugin.benchmark.prompts import PROMPTS
-from dtvqa_plugin.ocr.question import parse, strip_instructions
-from dtvqa_plugin.ocr.words import alike, content, tokens
+from dtvqa_plugin.ocr.answering.question import parse, strip_instructions
+from dtvqa_plugin.ocr.answering.words import alike, content, tokens
 
 BARE = [
     "Which country won the most bronze medals?",

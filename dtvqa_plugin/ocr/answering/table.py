@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz import fuzz, process
 
-from dtvqa_plugin.ocr.words import alike, content, tokens
+from dtvqa_plugin.ocr.answering.words import alike, content, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dtvqa_plugin.ocr.answering.question import Asked, Question
     from dtvqa_plugin.ocr.layout import Grid
-    from dtvqa_plugin.ocr.question import Asked, Question
 
 Kind = Literal["number", "date", "text", "mixed"]
 

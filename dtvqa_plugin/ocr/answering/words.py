@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from dtvqa_plugin.ocr.lexicon import CONCEPTS, STOP_WORDS
+from dtvqa_plugin.ocr.answering.lexicon import CONCEPTS, STOP_WORDS
 
 _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*|[\u3400-\u9fff\uf900-\ufaff]+|[^\W\d_\u3400-\u9fff\uf900-\ufaff]+|%"

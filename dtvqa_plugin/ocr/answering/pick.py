@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dtvqa_plugin.ocr.fields import value_by_label, value_without_label
+from dtvqa_plugin.ocr.answering.fields import value_by_label, value_without_label
+from dtvqa_plugin.ocr.answering.question import parse
+from dtvqa_plugin.ocr.answering.table import pick_cell
 from dtvqa_plugin.ocr.layout import deskew, find_grid
-from dtvqa_plugin.ocr.question import parse
-from dtvqa_plugin.ocr.table import pick_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

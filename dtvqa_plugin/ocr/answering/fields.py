@@ -6,16 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dtvqa_plugin.ocr.answering.lexicon import CHINESE_LABELS, VALUE_FORMS
+from dtvqa_plugin.ocr.answering.words import alike, content
 from dtvqa_plugin.ocr.layout import group_lines
-from dtvqa_plugin.ocr.lexicon import CHINESE_LABELS, VALUE_FORMS
-from dtvqa_plugin.ocr.words import alike, content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from dtvqa_plugin.ocr.answering.question import Question
     from dtvqa_plugin.ocr.boxes import TextBox
     from dtvqa_plugin.ocr.layout import Line
-    from dtvqa_plugin.ocr.question import Question
 
 _TARGET_WORD = 1.0
 _OTHER_WORD = 0.5

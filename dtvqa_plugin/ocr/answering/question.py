@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dtvqa_plugin.ocr.lexicon import STOP_WORDS
-from dtvqa_plugin.ocr.words import tokens
+from dtvqa_plugin.ocr.answering.lexicon import STOP_WORDS
+from dtvqa_plugin.ocr.answering.words import tokens
 
 Asked = Literal["who", "which", "when", "where", "count", "length", "other"]
 
