@@ -13,6 +13,7 @@ from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.config import read_config, read_style
 from dtvqa_plugin.annotate.project.inventory import IMAGE_ENDINGS
 from dtvqa_plugin.annotate.project.project import CONFIG, Project
+from dtvqa_plugin.ocr.text_files import FORMATS
 from dtvqa_plugin.utils.files import whole_file
 
 BUILT_IN = ("scene", "nutrition", "product", "table")
@@ -98,8 +99,7 @@ def _config_text(root: Path, images: Path, style: str, wish: Wish) -> str:
     def quoted(value: str) -> str:
         return json.dumps(value, ensure_ascii=False)
 
-    formats = ("hiertext", "poie", "icdar", "json")
-    if wish.ocr in formats:
+    if wish.ocr in FORMATS:
         if wish.ocr_file is None:
             raise AnnotateError(f"--ocr {wish.ocr} needs --ocr-file")
         file = _from_project(root, wish.ocr_file.expanduser().absolute())
@@ -114,6 +114,7 @@ def _config_text(root: Path, images: Path, style: str, wish: Wish) -> str:
         base_url=quoted(wish.base_url),
         key_env=quoted(wish.key_env),
         ocr=ocr,
+        formats=" | ".join(FORMATS),
         target=wish.target,
     )
 
@@ -135,7 +136,8 @@ sources:
     type: custom            # what the exported records say under 'type'
     ocr:
       # none, rapidocr (pip install "dtvqa-plugin[ocr]"), or file with
-      #   format: hiertext | poie | icdar | json      file: PATH (icdar: a folder)
+      #   format: {formats}
+      #   file: PATH (icdar and its relatives: a folder)
       from: {ocr}
       in_prompt: true       # false: known to the checks and the reviewer only
       max_lines: 300        # of text in a prompt

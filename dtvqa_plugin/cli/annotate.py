@@ -14,6 +14,7 @@ from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.ocr.text_files import FORMATS
 
 if TYPE_CHECKING:
     from dtvqa_plugin.annotate.run import Estimate, RunReport
@@ -52,12 +53,16 @@ def annotate() -> None:
 )
 @click.option(
     "--ocr",
-    type=click.Choice(("none", "rapidocr", "hiertext", "poie", "icdar", "json")),
+    type=click.Choice(("none", "rapidocr", *FORMATS)),
     default="none",
     show_default=True,
     help="Where recognised text comes from.",
 )
-@click.option("--ocr-file", type=click.Path(path_type=Path), help="File (icdar: folder) of text.")
+@click.option(
+    "--ocr-file",
+    type=click.Path(path_type=Path),
+    help="File of text, or folder of the ICDAR family.",
+)
 @click.option(
     "--target",
     default=300,

@@ -13,7 +13,6 @@ from annotate.conftest import ANSWER, MakeProject
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.run import Bounds, run
-from dtvqa_plugin.annotate.text.ocr_files import read_ocr_file
 from dtvqa_plugin.annotate.text.reader import describe
 from dtvqa_plugin.ocr import TextBox
 
@@ -57,22 +56,44 @@ def plain_lines(names: list[str]) -> str:
     return "\n".join(json.dumps({"image": name, "lines": [line]}) for name in names)
 
 
+def lsvt(names: list[str]) -> str:
+    words = [
+        {"transcription": "BLUE BIRD", "points": QUAD, "illegibility": False},
+        {"transcription": "smudge", "points": QUAD, "illegibility": True},
+    ]
+    return json.dumps({name.removesuffix(".png"): words for name in names})
+
+
+def paddleocr(names: list[str]) -> str:
+    words = [{"transcription": text, "points": QUAD} for text in ("BLUE BIRD", "###")]
+    return "\n".join(f"images/{name}\t{json.dumps(words)}" for name in names)
+
+
 FORMS = {
     "hiertext": ("hiertext", hiertext),
+    "lsvt": ("lsvt", lsvt),
+    "paddleocr": ("paddleocr", paddleocr),
     "poie": ("poie", poie),
     "json": ("json", plain),
     "json lines": ("json", plain_lines),
 }
+NUMBERS = "10,10,90,10,90,30,10,30"
+FOLDERS = {
+    "icdar": ("gt_{}.txt", f'\ufeff{NUMBERS},"BLUE BIRD"\n{NUMBERS},###\n'),
+    "icdar without gt": ("{}.txt", f"{NUMBERS},BLUE BIRD\n"),
+    "icdar 2013 as csv": ("gt_{}.csv", '10, 10, 90, 30, "BLUE BIRD"\r\n'),
+    "mlt": ("gt_{}.txt", f"{NUMBERS},Latin,BLUE BIRD\r\n{NUMBERS},None,###\r\n"),
+    "rctw": ("{}.txt", f'{NUMBERS},0,"BLUE BIRD"\n{NUMBERS},1,"###"\n'),
+}
 
 
 def write_form(form: str, folder: Path, names: list[str]) -> tuple[str, Path]:
-    if form.startswith("icdar"):
+    if form in FOLDERS:
         folder = folder / form
         folder.mkdir()
+        file, content = FOLDERS[form]
         for name in names:
-            stem = name.removesuffix(".png")
-            path = folder / (f"gt_{stem}.txt" if form == "icdar" else f"{stem}.txt")
-            path.write_text('\ufeff10,10,90,10,90,30,10,30,"BLUE BIRD"\n1,1,2,1,2,2,1,2,###\n')
+            (folder / file.format(name.removesuffix(".png"))).write_text(content, newline="")
         return "icdar", folder
     format, text = FORMS[form]
     path = folder / "text.json"
@@ -80,7 +101,7 @@ def write_form(form: str, folder: Path, names: list[str]) -> tuple[str, Path]:
     return format, path
 
 
-@pytest.mark.parametrize("form", [*FORMS, "icdar", "icdar without gt"])
+@pytest.mark.parametrize("form", [*FORMS, *FOLDERS])
 def test_text_of_a_file_reaches_the_prompt_with_its_place(
     make: MakeProject, images: Path, tmp_path: Path, form: str
 ) -> None:
@@ -132,41 +153,6 @@ def test_images_without_text_in_the_file_are_counted(make: MakeProject, tmp_path
         path.write_text(plain([f"shop{n}.png" for n in range(4)]))
         again = run(Project.open(project.root), Bounds())
     assert "lacks" not in again.notes[0], "a changed file is read anew"
-
-
-@pytest.mark.parametrize(
-    ("format", "text", "said"),
-    [
-        ("hiertext", "{}", "expected an object with 'annotations'"),
-        ("hiertext", "{", "not JSON"),
-        ("hiertext", '{"annotations": [{"paragraphs": []}]}', "annotation 1: without 'image_id'"),
-        ("hiertext", '{"annotations": [{"image_id": "a"}]}', "list of objects in 'paragraphs'"),
-        ("poie", '{"file_name": "a.jpg", "annotations": []}\nnonsense', "line 2: not JSON"),
-        (
-            "poie",
-            '{"file_name": "a", "annotations": [{"text": "x", "polygon": [1, 2]}]}',
-            "line 1: 'x': .* is not a polygon",
-        ),
-        ("json", "[]", "expected an object of image names"),
-        ("json", '{"a.jpg": [{"box": [1, 2, 3, 4]}]}', "a line without 'text'"),
-        ("json", '{"a.jpg": [{"text": "x", "polygon": "y"}]}', "is not a polygon"),
-        ("json", '{"a.jpg": [{"text": "x", "box": [1, 2, NaN, 4, 5, 6]}]}', "is not a polygon"),
-    ],
-)
-def test_faulty_text_file_is_one_error_with_its_place(
-    tmp_path: Path, format: str, text: str, said: str
-) -> None:
-    path = tmp_path / "text.json"
-    path.write_text(text)
-    with pytest.raises(AnnotateError, match=said) as caught:
-        list(read_ocr_file(format, path))
-    assert str(path) in str(caught.value)
-
-
-def test_faulty_icdar_line_is_one_error_with_its_place(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("1,2,3,4,5,6,7,8,fine\nonly words\n")
-    with pytest.raises(AnnotateError, match=r"a\.txt: line 2: expected x1,y1"):
-        list(read_ocr_file("icdar", tmp_path))
 
 
 def test_long_texts_are_shortened_and_say_so() -> None:

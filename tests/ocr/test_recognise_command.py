@@ -111,6 +111,18 @@ def test_text_from_a_file_is_kept_under_the_name_that_was_given(home: Path, tmp_
     assert "have one name" in clash.stderr
 
 
+def test_folders_of_scene_text_are_read_and_other_files_refused(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "gt_3.csv").write_text("1,2,30,2,30,14,1,14,Latin,Total 7\n", encoding="utf-8-sig")
+    options = ["--subset", "DTTabShot", "--ocr-name", "mlt-2019", "--ocr-format"]
+    done = dtvqa(*options, "icdar", "--ocr-file", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert [line.text for line in read_back().texts["DTTabShot/test/3.png"].lines] == ["Total 7"]
+    refused = dtvqa(*options, "rctw", "--ocr-file", str(tmp_path))
+    assert refused.returncode == 1
+    assert "gt_3.csv: line 1: expected x1,y1" in refused.stderr
+    assert "it looks like 'mlt'" in " ".join(refused.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

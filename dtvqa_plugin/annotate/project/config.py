@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.data.splits import SET_NAME, taken_name
+from dtvqa_plugin.ocr.text_files import FORMATS
 
 SCHEMA = 1
 
@@ -29,7 +30,7 @@ class Ocr(Strict):
     """Where a source's recognised text comes from, and whether the prompt includes it."""
 
     origin: Literal["none", "rapidocr", "file"] = Field("none", alias="from")
-    format: Literal["hiertext", "poie", "icdar", "json"] | None = None
+    format: str | None = None
     file: str | None = None
     in_prompt: bool = True
     max_lines: int = Field(300, ge=1)
@@ -37,9 +38,11 @@ class Ocr(Strict):
     @model_validator(mode="after")
     def _file_needs_format(self) -> Ocr:
         if self.origin == "file" and (self.format is None or self.file is None):
-            raise ValueError("from: file needs 'file' and 'format' (hiertext, poie, icdar, json)")
+            raise ValueError(f"from: file needs 'file' and 'format' ({', '.join(FORMATS)})")
         if self.origin != "file" and (self.format or self.file):
             raise ValueError("'file' and 'format' need from: file")
+        if self.format is not None and self.format not in FORMATS:
+            raise ValueError(f"no format {self.format!r} (known: {', '.join(FORMATS)})")
         return self
 
 

@@ -1,13 +1,12 @@
 """Recognised text of images, and rules about writing.
 
-Contract: `TextReader` (text of a project's images), `read_ocr_file`, `propose` (variants of an
-answer), and the counts in `scripts`.
+Contract: `TextReader` (text of a project's images), `propose` (variants of an answer), and
+the counts in `scripts`.
 """
 
 from __future__ import annotations
 
-from dtvqa_plugin.annotate.text.ocr_files import read_ocr_file
 from dtvqa_plugin.annotate.text.reader import TextReader
 from dtvqa_plugin.annotate.text.variants import propose
 
-__all__ = ["TextReader", "propose", "read_ocr_file"]
+__all__ = ["TextReader", "propose"]

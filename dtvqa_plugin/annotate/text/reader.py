@@ -13,15 +13,19 @@ from dtvqa_plugin.annotate.project.config import Source
 from dtvqa_plugin.annotate.project.inventory import ImageFile
 from dtvqa_plugin.annotate.project.journal import Journal, Rewritten
 from dtvqa_plugin.annotate.project.project import Project
-from dtvqa_plugin.annotate.text.ocr_files import image_name, read_ocr_file
 from dtvqa_plugin.ocr import OCRReader, TextBox
 from dtvqa_plugin.ocr.boxes import Quad
 from dtvqa_plugin.ocr.layout import reading_order
 from dtvqa_plugin.ocr.recognised import FOLDER, engines, read_text
+from dtvqa_plugin.ocr.text_files import image_name, read_ocr_file
+from dtvqa_plugin.ocr.text_files.icdar import text_files
 from dtvqa_plugin.utils.images import load_rgb
 from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
+
+_READER = 2
+"""The version of the readers of OCR files: what an older one read is read again."""
 
 
 class TextReader:
@@ -81,7 +85,7 @@ class TextReader:
                 raise AnnotateError(
                     f"{text.path}: an OCR file of other images: it has text for none of the first "
                     f"{len(mine)} images of source {name!r} (it knows {text.example()}, the first "
-                    f"image is {mine[0].file!r}); names are compared without folder and ending"
+                    f"image is {mine[0].file!r}); names are compared without folder, ending and gt_"
                 )
 
 
@@ -97,7 +101,7 @@ class _FileText:
         self._bring(source.ocr.format)
 
     def _bring(self, format: str) -> None:
-        stamp = _stamp(self.path)
+        stamp = _stamp(self.path, format)
         for offset, record in self.journal.read():
             if "stamp" in record:
                 if record["stamp"] != stamp:
@@ -139,10 +143,11 @@ def _as_quad(numbers: list[float]) -> Quad:
     return (a, b, c, d, e, f, g, h)
 
 
-def _stamp(path: Path) -> list[list[object]]:
+def _stamp(path: Path, format: str) -> list[list[object]]:
     """What tells that an OCR file, or a folder of them, has changed."""
-    files = sorted(path.glob("*.txt")) if path.is_dir() else [path] if path.exists() else []
-    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    files = text_files(path) if path.is_dir() else [path] if path.exists() else []
+    seen = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    return [["reader", _READER, format], *seen]
 
 
 def describe(boxes: Sequence[TextBox], width: int, height: int, max_lines: int) -> str:

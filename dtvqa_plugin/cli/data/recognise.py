@@ -17,10 +17,10 @@ from dtvqa_plugin.data.splits import SPLITS, get_split
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.ocr.recognising import Recognition, keep_file_text
 from dtvqa_plugin.ocr.recognising import recognise as recognise_images
+from dtvqa_plugin.ocr.text_files import FORMATS, image_name, read_ocr_file
 from dtvqa_plugin.utils.progress import progress_bar
 from dtvqa_plugin.utils.text import counted
 
-_FORMATS = ("hiertext", "poie", "icdar", "json")
 _SHOWN = 20
 
 
@@ -49,9 +49,10 @@ _SHOWN = 20
 @click.option(
     "--ocr-file",
     type=click.Path(path_type=Path),
-    help="Take text and boxes from this file (a folder for icdar) instead of reading the images.",
+    help="Take text and boxes from this file, or folder of the ICDAR family, instead of reading "
+    "the images.",
 )
-@click.option("--ocr-format", type=click.Choice(_FORMATS), help="Format of --ocr-file.")
+@click.option("--ocr-format", type=click.Choice(tuple(FORMATS)), help="Format of --ocr-file.")
 @click.option(
     "--ocr-name",
     help="Name and version of the engine that made --ocr-file, for example paddleocr-3.1; it "
@@ -108,8 +109,6 @@ def _images(splits: tuple[str, ...], subsets: tuple[str, ...]) -> tuple[list[Pat
 
 
 def _from_file(images: list[Path], file: Path, ocr_format: str, name: str) -> Recognition:
-    from dtvqa_plugin.annotate.text.ocr_files import image_name, read_ocr_file
-
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name):
         raise click.UsageError(
             f"--ocr-name {name!a}: use up to 80 letters, digits, '.', '_' and '-'"
