@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dtvqa_plugin.analysis.audits import Audit, audit
@@ -105,11 +105,18 @@ class ResultTable:
             warning = found.verbosity.warning()
             if warning:
                 notes.append(f"{VERBOSE_MARK} {_who(row)}: {warning}.")
-            notes += [f"{_who(row)}: {line}." for line in found.warnings()]
-        for row, said in zip(self.run_rows, self.remarks, strict=True):
-            notes += [f"{_who(row)}: {remark}." for remark in said]
+        notes += self._remarks_of(found.warnings() for found in self.audits)
+        notes += self._remarks_of(self.remarks)
         notes += [f"{row.name}: published, {row.source}." for row in self.rows if row.source]
         return notes
+
+    def _remarks_of(self, said: Iterable[Sequence[str]]) -> list[str]:
+        """Sentences with the runs that they are about, each sentence once."""
+        about: dict[str, list[str]] = {}
+        for row, sentences in zip(self.run_rows, said, strict=True):
+            for sentence in sentences:
+                about.setdefault(sentence, []).append(_who(row))
+        return [f"{', '.join(names)}: {sentence}." for sentence, names in about.items()]
 
     def signatures(self) -> list[str]:
         """The signature of each computed row."""

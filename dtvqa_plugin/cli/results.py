@@ -69,7 +69,21 @@ def _sampling(command: Command) -> Command:
 @click.option(
     "--blank", type=_PATH, help="A run over blank images, to find questions that need no reading."
 )
-@click.option("--audits/--no-audits", default=True, help="Show the audits of each run.")
+@click.option(
+    "--audits/--no-audits",
+    default=None,
+    help="Show the audits of each run.  [default: terminal: where they warn; markdown: all]",
+)
+@click.option(
+    "--intervals/--no-intervals",
+    default=None,
+    help="Terminal: show the intervals.  [default: of a single run]",
+)
+@click.option(
+    "--metric",
+    type=click.Choice([*METRICS, "all"]),
+    help="Terminal: what to show.  [default: all metrics if they fit, else accanls]",
+)
 @_sampling
 @_shared
 def score(
@@ -78,7 +92,9 @@ def score(
     published: bool,
     published_file: Path | None,
     blank: Path | None,
-    audits: bool,
+    audits: bool | None,
+    intervals: bool | None,
+    metric: str | None,
     resamples: int,
     seed: int,
     level: float,
@@ -99,7 +115,18 @@ def score(
     _say_unshown(rows, tables)
     blank_run = None if blank is None else read_run(blank, references, tau=tau)
     leaks = [] if blank_run is None else _leaks(found, blank_run)
-    _emit_score(_format(style, output), output, tables, leaks, audits)
+    metrics = METRICS if metric == "all" else (metric,) if metric else None
+    style = _format(style, output)
+    if style != TERMINAL:
+        _emit_score(style, output, tables, leaks, audits is not False)
+        return
+
+    def show(console: Console) -> None:
+        terminal.print_tables(console, tables, audits, intervals=intervals, metrics=metrics)
+        for run, parts in leaks:
+            terminal.print_leakage(console, _leak_title(run), parts)
+
+    _print(show, output)
 
 
 def _say_unshown(rows: Sequence[PublishedRow], tables: Sequence[ResultTable]) -> None:
@@ -126,15 +153,7 @@ def _emit_score(
     leaks: Sequence[tuple[Run, list[LeakagePart]]],
     audits: bool,
 ) -> None:
-    if style == TERMINAL:
-
-        def show(console: Console) -> None:
-            terminal.print_tables(console, tables, audits)
-            for run, parts in leaks:
-                terminal.print_leakage(console, _leak_title(run), parts)
-
-        _print(show, output)
-    elif style == "markdown":
+    if style == "markdown":
         text = rendering.to_markdown(tables, audits)
         for run, parts in leaks:
             cells = rendering.leakage_cells(parts)

@@ -20,13 +20,14 @@ from dtvqa_plugin.report.audit_cells import (
     finding_cells,
     hit_lists,
     verbosity_cells,
+    warned_lists,
 )
+from dtvqa_plugin.report.layout import chosen_layout, fits, laid_out
 from dtvqa_plugin.report.rendering import (
     DIFFERENCE_HEADER,
     LEAKAGE_HEADER,
     NO_FIGURE,
     POWER_HEADER,
-    bounds,
     comparison_notes,
     difference_cells,
     figure,
@@ -35,67 +36,108 @@ from dtvqa_plugin.report.rendering import (
     power_cells,
     with_bounds,
 )
-from dtvqa_plugin.runs.design import OVERALL
-from dtvqa_plugin.utils.text import plain
+from dtvqa_plugin.utils.text import counted, plain
 
-_FIGURE_WIDTH = 14
-_NAME_WIDTH = 34
+_WARNED_SHOWN = 3
+"""Runs whose warning audits are shown unasked."""
 
 
-def print_tables(console: Console, tables: Sequence[ResultTable], audits: bool = True) -> None:
-    """The paper's layout where the terminal is wide enough, else one small table a run."""
+def print_tables(
+    console: Console,
+    tables: Sequence[ResultTable],
+    audits: bool | None = None,
+    *,
+    intervals: bool | None = None,
+    metrics: Sequence[str] | None = None,
+) -> None:
+    """Result tables with notes, signatures and audits.
+
+    Args:
+        console: Where to print, of any width.
+        tables: The tables.
+        audits: Whether to show the audits of each run; None: what warns, of the first few runs.
+        intervals: Whether to show intervals; None: in the table of a single run.
+        metrics: The metrics to show; None: as many as fit.
+    """
     for table in tables:
         console.rule(_plain(table.title), style="dim")
-        wide = _NAME_WIDTH + _FIGURE_WIDTH * len(table.parts) * len(METRICS)
-        if console.width >= wide:
-            console.print(_paper_layout(table))
-        else:
-            for row in table.rows:
-                console.print(_one_row(row, table.parts))
-        for note in table.notes():
+        hint = _print_rows(console, table, intervals, metrics)
+        for note in table.notes() + hint:
             console.print(_plain(note))
         for line in table.signatures():
             console.print(Text(line, style="dim"), soft_wrap=True)
-        if audits:
+        if audits is None:
+            _print_warned(console, table)
+        elif audits:
             for row, found in zip(table.run_rows, table.audits, strict=True):
-                print_audit(console, f"Audits: {row.name} [{row.condition}]", found)
+                print_audit(console, _audit_title(row), found)
 
 
-def _paper_layout(table: ResultTable) -> Table:
-    shown = _grid(["Run", "Prompt", "n"], 2)
-    for part in table.parts:
-        for metric in METRICS:
-            shown.add_column(_lines(f"{part_heading(part)}\n{HEADINGS[metric]}"), justify="right")
-    for row in table.rows:
-        cells = [_stacked(row, part, metric) for part in table.parts for metric in METRICS]
-        size = str(row.counts.get(OVERALL, NO_FIGURE))
-        names = (_plain(text) for text in (row.label, row.condition, size))
-        shown.add_row(*names, *(_lines(text) for text in cells))
-    return shown
+def _print_rows(
+    console: Console, table: ResultTable, intervals: bool | None, metrics: Sequence[str] | None
+) -> list[str]:
+    """Print the figures; what is not shown for want of room is returned as a note."""
+    if len(table.rows) == 1:
+        shown = metrics or METRICS
+        console.print(_one_row(table.rows[0], table.parts, shown, intervals is not False))
+        return []
+    layout = chosen_layout(table, console.width, metrics, bool(intervals))
+    every = [layout.metrics]
+    if metrics and len(metrics) > 1 and not fits(table, layout, console.width):
+        every = [(metric,) for metric in metrics]
+    for chosen in every:
+        one = chosen_layout(table, console.width, chosen, bool(intervals))
+        console.print(laid_out(table, one))
+    lacking = [] if metrics or len(layout.metrics) > 1 else ["--metric all adds ANLS and Acc"]
+    lacking += [] if intervals else ["--intervals adds the intervals"]
+    return [f"{'; '.join(lacking)}."] if lacking else []
 
 
-def _stacked(row: Row, part: str, metric: str) -> str:
-    cell = row.cells.get((part, metric))
-    return f"{figure(row, part, metric)}\n{bounds(cell[1]) if cell else ''}".rstrip()
-
-
-def _one_row(row: Row, parts: Sequence[str]) -> Table:
+def _one_row(row: Row, parts: Sequence[str], metrics: Sequence[str], intervals: bool) -> Table:
     title = f"{row.label} [{row.condition}]" + (" (published)" if row.source else "")
-    shown = _grid(["Part", "n", *(HEADINGS[metric] for metric in METRICS)], 1, title)
+    shown = _grid(["Part", "n", *(HEADINGS[metric] for metric in metrics)], 1, title)
+    cell = with_bounds if intervals else figure
     for part in parts:
-        if not any((part, metric) in row.cells for metric in METRICS):
+        if not any((part, metric) in row.cells for metric in metrics):
             continue
-        cells = [with_bounds(row, part, metric) for metric in METRICS]
+        cells = [cell(row, part, metric) for metric in metrics]
         size = str(row.counts.get(part, NO_FIGURE))
         shown.add_row(*(_plain(text) for text in (part_heading(part), size, *cells)))
     return shown
+
+
+def _audit_title(row: Row) -> str:
+    return f"Audits: {row.name} [{row.condition}]"
+
+
+def _print_warned(console: Console, table: ResultTable) -> None:
+    """What warns in the audits, of the first few runs in which something does."""
+    warned = [
+        (row, found)
+        for row, found in zip(table.run_rows, table.audits, strict=True)
+        if found.verbosity.warn or found.warnings()
+    ]
+    for row, found in warned[:_WARNED_SHOWN]:
+        if found.verbosity.warn:
+            cells = verbosity_cells(found)
+            console.print(_table(VERBOSITY_HEADER, cells, 1, _audit_title(row)))
+        elif found.warnings():
+            console.print(_plain(_audit_title(row)), style="bold")
+        _print_lists(console, warned_lists(found))
+    more = len(warned) - _WARNED_SHOWN
+    rest = f"the audits of {counted(more, 'more run')} warn, " if more > 0 else ""
+    console.print(_plain(f"Audits: {rest}--audits shows all of them."))
 
 
 def print_audit(console: Console, title: str, found: Audit) -> None:
     """The verbosity table and the counts of one run."""
     console.print(_table(VERBOSITY_HEADER, verbosity_cells(found), 1, title))
     console.print(_table(FINDING_HEADER, finding_cells(found), 3))
-    for heading, lines in hit_lists(found):
+    _print_lists(console, hit_lists(found))
+
+
+def _print_lists(console: Console, lists: Iterable[tuple[str, list[str]]]) -> None:
+    for heading, lines in lists:
         console.print(_plain(f"{heading}:"))
         for line in lines:
             console.print(_plain(f"  {line}"))
@@ -171,7 +213,3 @@ def _grid(header: Sequence[str], left: int, title: str = "") -> Table:
 def _plain(text: str) -> Text:
     """One line without control characters: no output or name drives the terminal."""
     return Text(plain(text))
-
-
-def _lines(text: str) -> Text:
-    return Text("\n".join(plain(line) for line in text.split("\n")))

@@ -38,14 +38,31 @@ def other(tmp_path: Path) -> Path:
     return plain_run(tmp_path / "other.jsonl", output, model="right", prompt="paper")
 
 
-def test_score_prints_table_notes_signature_and_audits(
+def test_score_prints_table_notes_and_signature(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, out, _ = dtvqa(capsys, "score", run)
     assert status == 0
-    for expected in ("not DT-VQA", "100.0", "MiniTabShot", "DTVQA-SAMPLE|", "boundary"):
+    for expected in ("not DT-VQA", "100.0", "MiniTabShot", "DTVQA-SAMPLE|"):
         assert expected in out
-    assert "boundary" not in dtvqa(capsys, "score", run, "--no-audits")[1]
+
+
+def test_audits_are_shown_on_request_or_where_they_warn(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warns = plain_run(tmp_path / "dump.jsonl", dump)
+    for path, options, table, counts in [
+        (run, (), False, False),
+        (run, ("--audits",), True, True),
+        (warns, (), True, False),
+        (warns, ("--audits",), True, True),
+        (warns, ("--no-audits",), False, False),
+    ]:
+        _, out, _ = dtvqa(capsys, "score", path, *options)
+        assert ("over 16x" in out, "boundary" in out) == (table, counts), options
+        assert "boundary" in dtvqa(capsys, "score", path, "--format", "json", *options)[1]
+    text = dtvqa(capsys, "score", run, "--format", "markdown")[1]
+    assert "boundary" in text, "Markdown holds all audits unless --no-audits is given"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,7 @@ RENDERERS: dict[str, Callable[[Sequence[ResultTable]], str]] = {
     "table.tex": to_latex,
     "table.csv": to_csv,
     "table.json": lambda tables: to_json(tables_document(tables)),
-    "table-80.txt": lambda tables: terminal_text(tables, 80),
-    "table-260.txt": lambda tables: terminal_text(tables, 260),
+    **{f"table-{w}.txt": partial(terminal_text, width=w) for w in (80, 100, 160)},
 }
 
 
