@@ -13,6 +13,8 @@ from dtvqa_plugin._version import __version__
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.text import visible
 
+__all__ = ["COMMANDS", "cli", "main"]
+
 COMMANDS: dict[str, tuple[str, str]] = {
     "annotate": ("dtvqa_plugin.cli.annotate:annotate", "Make a question set from your images."),
     "data": ("dtvqa_plugin.cli.data:data", "Download and inspect the released data."),

@@ -1,1 +1,9 @@
-"""Adapters to the evaluation hosts: one package a host, neither knows the other."""
+"""Adapters to the evaluation hosts: one package a host, neither knows the other.
+
+Their public names are in the packages themselves; nothing is imported here.
+"""
+
+__all__ = [
+    "lmms_eval",
+    "vlmevalkit",
+]
