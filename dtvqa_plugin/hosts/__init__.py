@@ -4,6 +4,8 @@ Their public names are in the packages themselves; nothing is imported here.
 """
 
 __all__ = [
+    "given_text",
     "lmms_eval",
+    "task_configs",
     "vlmevalkit",
 ]
