@@ -78,6 +78,8 @@ def _stages(counts: Overview) -> list[tuple[str, object]]:
         ("accepted pairs", counts.accepted.total()),
         ("rejected pairs", counts.rejected.total()),
         ("disputed pairs (left out)", counts.disputed.total()),
+        ("pairs with variants that nobody joined (left out)", counts.variants.total()),
+        ("pairs that reviewers are unsure of (left out)", counts.unsure.total()),
     ]
 
 

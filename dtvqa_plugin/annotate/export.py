@@ -37,7 +37,7 @@ SCHEMA = 1
 
 @dataclass(slots=True)
 class ExportReport:
-    """What was written; ``disputed`` pairs and ``missing`` images were left out."""
+    """What was written; ``missing`` images and pairs of any outcome but accepted were left out."""
 
     folder: Path
     name: str
@@ -45,6 +45,8 @@ class ExportReport:
     questions: dict[str, int] = field(default_factory=dict)
     images: int = 0
     disputed: int = 0
+    variants: int = 0
+    unsure: int = 0
     rejected: int = 0
     missing: list[str] = field(default_factory=list)
     short: dict[str, int] = field(default_factory=dict)
@@ -58,7 +60,8 @@ def subset_name(project: Project, style: str) -> str:
 def export(project: Project, folder: Path, adjudicator: str | None = None) -> ExportReport:
     """Write the set to ``folder``, which is new or an earlier export (then replaced as a whole).
 
-    Pairs whose reviewers disagree are left out, unless ``adjudicator`` decided on them. Raises
+    Pairs whose reviewers disagree are left out, unless ``adjudicator`` decided on them; so are
+    those whose variants nobody has joined. Raises
     `AnnotateError` when nothing is accepted, and when the folder holds something else.
     """
     target = folder.expanduser().absolute()
@@ -75,7 +78,8 @@ def export(project: Project, folder: Path, adjudicator: str | None = None) -> Ex
         if not chosen:
             raise AnnotateError(
                 f"{project.root}: no pair is accepted yet ({report.rejected} rejected, "
-                f"{report.disputed} disputed); decide on pairs with 'dtvqa annotate review'"
+                f"{report.disputed} disputed, {report.variants} with variants to join, "
+                f"{report.unsure} unsure); decide on pairs with 'dtvqa annotate review'"
             )
         for left in target.parent.glob(f".{target.name}.*.partial"):  # by an export that was killed
             shutil.rmtree(left, ignore_errors=True)
@@ -104,9 +108,11 @@ def _check_target(target: Path) -> None:
 
 def _accepted(decisions: Decisions, report: ExportReport, adjudicator: str | None) -> list[Entry]:
     chosen = []
-    for pair in decisions.held:
+    for pair in decisions.pairs():
         outcome = decisions.outcome(pair, adjudicator)
         report.disputed += outcome == "disputed"
+        report.variants += outcome == "variants"
+        report.unsure += outcome == "unsure"
         report.rejected += outcome == "rejected"
         final = decisions.final(pair, adjudicator)
         if final is not None:

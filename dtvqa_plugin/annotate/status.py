@@ -8,7 +8,8 @@ from typing import Any
 
 from dtvqa_plugin.annotate.project.journal import Damage
 from dtvqa_plugin.annotate.project.project import Project
-from dtvqa_plugin.annotate.review.decisions import Decisions, agreements
+from dtvqa_plugin.annotate.review.agreement import agreements
+from dtvqa_plugin.annotate.review.decisions import Decisions
 
 
 @dataclass(slots=True)
@@ -31,6 +32,8 @@ class Overview:
     accepted: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     disputed: Counter[str] = field(default_factory=Counter)
+    variants: Counter[str] = field(default_factory=Counter)
+    unsure: Counter[str] = field(default_factory=Counter)
     decisions: int = 0
     last_decision: str | None = None
     agreement: list[dict[str, Any]] = field(default_factory=list)
@@ -90,14 +93,12 @@ def _decided(project: Project, found: Overview, adjudicator: str | None) -> None
     decisions = Decisions(project)
     decisions.refresh()
     found.decisions = decisions.count
-    times = (str(entry["at"]) for _, entry in project.decisions.read())
-    found.last_decision = max(times, default=None)
-    counters = {"accepted": found.accepted, "rejected": found.rejected, "disputed": found.disputed}
-    for pair in decisions.held:
+    found.last_decision = decisions.latest
+    for pair in decisions.pairs():
         outcome = decisions.outcome(pair, adjudicator)
         if outcome is not None:
-            held = next(iter(decisions.of(pair).values()))
-            style = project.decisions.at(held.offset).get("style") or ""
-            counters[outcome][str(style)] += 1
+            counter: Counter[str] = getattr(found, outcome)
+            first = decisions.heads(pair)[0]
+            counter[str(project.decisions.at(first.offset).get("style") or "")] += 1
     for part in agreements(decisions):
         found.agreement.append({name: getattr(part, name) for name in part.__slots__})

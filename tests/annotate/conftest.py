@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PIL import Image, ImageDraw
@@ -14,6 +15,7 @@ from PIL import Image, ImageDraw
 pytest.importorskip("openai", reason="needs the extra annotate")
 
 import yaml
+from annotate.review_session import Session
 
 from dtvqa_plugin.annotate.check import check
 from dtvqa_plugin.annotate.expand import expand
@@ -22,6 +24,9 @@ from dtvqa_plugin.annotate.init import Wish, make_project
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review import ReviewServer
 from dtvqa_plugin.annotate.review.decisions import Decisions
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 MakeProject = Callable[..., Project]
 
@@ -170,3 +175,38 @@ def serve() -> Iterator[Serve]:
 
 def held(project: Project) -> list[dict[str, Any]]:
     return [entry for _, entry in project.decisions.read()]
+
+
+Open = Callable[..., Session]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    api = pytest.importorskip("playwright.sync_api")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip("needs Chromium (on Debian: apt-get install chromium)")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+    with api.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=found, headless=True, args=flags)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_review(browser: Browser, serve: Serve) -> Iterator[Callable[..., Session]]:
+    contexts: list[Any] = []
+
+    def start(where: Project | ReviewServer, reviewer: str | None = "Ada", **view: Any) -> Session:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **view})
+        contexts.append(context)
+        server = where if isinstance(where, ReviewServer) else serve(where, reviewer)
+        session = Session(context.new_page(), server.url)
+        if reviewer is not None:
+            session.ready()
+        return session
+
+    yield start
+    for context in contexts:
+        context.close()

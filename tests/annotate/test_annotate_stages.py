@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from annotate.annotate_server import Endpoint, status
 from annotate.conftest import ANSWER, MakeProject, entries, fill
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dtvqa_plugin.annotate.asking.text_only import ask_without_images, text_only_answers
@@ -16,8 +16,6 @@ from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.expand import expand
 from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.project.config import Check
-from dtvqa_plugin.annotate.project.project import Project
-from dtvqa_plugin.annotate.review.decisions import Decisions, agreements, cohen_kappa
 from dtvqa_plugin.annotate.text.variants import propose
 
 LIMITS = Check.model_validate({})
@@ -279,104 +277,3 @@ def test_expand_writes_proposals_with_reasons(make: MakeProject) -> None:
     assert (report.pairs, report.with_proposals) == (4, 4)
     proposals = entries(project.proposals)[0]["proposals"]
     assert ["1,250g", "unit-space", "number and unit with and without a blank"] in proposals
-
-
-# --- decisions -----------------------------------------------------------------------------------
-
-
-def test_outcomes_of_one_and_two_reviewers(
-    reviewed: tuple[Project, Decisions, list[dict[str, Any]]],
-) -> None:
-    _, decisions, pairs = reviewed
-
-    def say(pair: int, who: str, verdict: str, *answers: str) -> None:
-        record = pairs[pair]
-        texts = answers or record["answers"]
-        decisions.record(
-            record, who, "accept" if verdict == "accept" else "reject", record["question"], texts
-        )
-
-    def outcome(pair: int, adjudicator: str | None = None) -> str | None:
-        return decisions.outcome(pairs[pair]["pair"], adjudicator)
-
-    assert outcome(0) is None
-    say(0, "Ada", "accept")
-    assert outcome(0) == "accepted"
-    say(0, "Ben", "accept")
-    assert outcome(0) == "accepted"
-    say(0, "Ben", "accept", "Blue Bird", "The Blue Bird")
-    assert outcome(0) == "disputed", "they accept different texts"
-    say(0, "Ada", "accept", "The Blue Bird", "Blue Bird")
-    assert outcome(0) == "accepted", "the order of answers does not matter"
-    say(0, "Ben", "reject")
-    assert outcome(0) == "disputed"
-    assert outcome(0, adjudicator="Ben") == "rejected"
-    assert outcome(0, adjudicator="Ada") == "accepted"
-    decisions.undo("Ben")
-    decisions.undo("Ben")
-    assert outcome(0) == "disputed", "what Ben said before holds again"
-    decisions.undo("Ben")
-    assert outcome(0) == "accepted"
-    assert decisions.undo("Ben") is None
-
-
-def test_other_process_decisions_are_seen(
-    reviewed: tuple[Project, Decisions, list[dict[str, Any]]],
-) -> None:
-    project, decisions, pairs = reviewed
-    decisions.refresh()
-    other = Decisions(Project.open(project.root))
-    other.record(pairs[0], "Ben", "reject", "q", ["a"])
-    decisions.refresh()
-    assert decisions.outcome(pairs[0]["pair"]) == "rejected"
-
-
-@pytest.mark.parametrize(
-    "change", [{"action": "approve"}, {"question": None}, {"answers": "text"}], ids=str
-)
-def test_decision_edited_by_hand_into_nonsense_is_one_error(
-    reviewed: tuple[Project, Decisions, list[dict[str, Any]]], change: dict[str, Any]
-) -> None:
-    project, decisions, pairs = reviewed
-    entry = decisions.record(pairs[0], "Ada", "accept", "q", ["a"])
-    project.decisions.append({**entry, **change})
-    with pytest.raises(AnnotateError, match=f"decisions.jsonl: decision {entry['id']}"):
-        Decisions(project).refresh()
-
-
-@pytest.mark.parametrize(
-    ("labels", "kappa"),
-    [
-        ([], None),
-        ([("a", "a")] * 3, None),
-        ([("a", "a"), ("r", "r")], 1.0),
-        ([("a", "r"), ("r", "a")], -1.0),
-        ([("a", "a"), ("a", "r"), ("r", "a"), ("r", "r")], 0.0),
-        # Cohen's worked form: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no.
-        ([("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15, 0.4),
-    ],
-)
-def test_kappa(labels: list[tuple[str, str]], kappa: float | None) -> None:
-    assert cohen_kappa(labels) == (None if kappa is None else pytest.approx(kappa))
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("ar"), st.sampled_from("ar")), min_size=1, max_size=30))
-def test_kappa_agrees_with_scikit_learn(labels: list[tuple[str, str]]) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    found = cohen_kappa(labels)
-    if found is not None:
-        assert found == pytest.approx(metrics.cohen_kappa_score(*zip(*labels, strict=True)))
-
-
-def test_agreement_covers_what_both_decided(
-    reviewed: tuple[Project, Decisions, list[dict[str, Any]]],
-) -> None:
-    _, decisions, pairs = reviewed
-    for place, pair in enumerate(pairs[:6]):
-        decisions.record(pair, "Ada", "accept", pair["question"], pair["answers"])
-        if place < 4:
-            texts = pair["answers"] if place else ["other"]
-            decisions.record(pair, "Ben", "accept", pair["question"], texts)
-    (part,) = agreements(decisions)
-    assert (part.both, part.same_verdict, part.same_text, part.kappa) == (4, 4, 3, None)

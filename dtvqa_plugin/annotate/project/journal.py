@@ -81,6 +81,13 @@ class Journal:
 
         A last line without its line break counts only if it is a whole record. Memory: one line.
         """
+        for number, (offset, line) in enumerate(self.lines(start), start=1):
+            record = self.parse(line, number, damage)
+            if record is not None:
+                yield offset, record
+
+    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Each line with its offset, from byte ``start`` on; none where there is no file."""
         try:
             handle = self.path.open("rb")
         except FileNotFoundError:
@@ -90,17 +97,15 @@ class Journal:
         with handle:
             handle.seek(start)
             offset = start
-            for number, line in enumerate(handle, start=1):
-                record = self._parse(line, number, damage)
-                if record is not None:
-                    yield offset, record
+            for line in handle:
+                yield offset, line
                 offset += len(line)
 
     def at(self, offset: int) -> Entry:
         """The record that begins at ``offset``, as `read` or `append` gave it."""
         with self.path.open("rb") as handle:
             handle.seek(offset)
-            record = self._parse(handle.readline(), 0, None)
+            record = self.parse(handle.readline(), 0, None)
         if record is None:
             raise AnnotateError(
                 f"{self.path}: changed by another program while in use; start again"
@@ -111,7 +116,8 @@ class Journal:
         """Whether anything has been written."""
         return self.path.is_file()
 
-    def _parse(self, line: bytes, number: int, damage: Damage | None) -> Entry | None:
+    def parse(self, line: bytes, number: int, damage: Damage | None) -> Entry | None:
+        """The record of a line; None for a blank or bad one, which goes to ``damage``."""
         if not line.strip():
             return None
         reason = ""
@@ -140,6 +146,40 @@ class Journal:
             raise AnnotateError(
                 f"{self.path}: cannot be written: {error.strerror}; earlier records are kept"
             ) from error
+
+
+@dataclass
+class Follower:
+    """Reads what was appended to a journal since the last time, each record once.
+
+    It goes on from where reading ended, whatever is appended meanwhile. A last line that is
+    not finished yet is left for the next time.
+    """
+
+    journal: Journal
+    offset: int = 0
+    """Where the first line that was not read yet begins."""
+    lines: int = 0
+    unfinished: bool = False
+    """Whether the last reading ended before a line that holds no whole record yet."""
+
+    def shortened(self) -> bool:
+        """Whether the journal is shorter than what was read of it: it was edited by hand."""
+        path = self.journal.path
+        return (path.stat().st_size if path.exists() else 0) < self.offset
+
+    def read(self, damage: Damage) -> Iterator[tuple[int, Entry]]:
+        """Each new record with its offset; bad lines go to ``damage``."""
+        self.unfinished = False
+        for offset, line in self.journal.lines(self.offset):
+            whole = line.endswith(b"\n")
+            record = self.journal.parse(line, self.lines + 1, damage if whole else None)
+            if record is None and not whole:
+                self.unfinished = True
+                return
+            self.offset, self.lines = offset + len(line), self.lines + whole
+            if record is not None:
+                yield offset, record
 
 
 class Rewritten:

@@ -1,41 +1,24 @@
-"""Which pair comes next: the pairs in reviewing order, filtered for one reviewer.
-
-Images come in the order of their hashes, which is a fixed shuffle: the first hundred reviewed are a
-random sample. An image's pairs come together, those with the fewest flags first.
-"""
+"""Which pair comes next, and everything that the page shows of it."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 from dtvqa_plugin.annotate.errors import AnnotateError
+from dtvqa_plugin.annotate.extract import pair_id
 from dtvqa_plugin.annotate.project.journal import Entry
 from dtvqa_plugin.annotate.project.project import Project
-from dtvqa_plugin.annotate.review.decisions import Decisions, Held, agreements
+from dtvqa_plugin.annotate.review.agreement import agreements
+from dtvqa_plugin.annotate.review.decisions import Decisions, Held
+from dtvqa_plugin.annotate.review.views import Item, Order, Search, View, fits
 
-Filter = Literal["todo", "second", "accepted", "rejected", "disputed", "all"]
-FILTERS: tuple[str, ...] = get_args(Filter)
-
-
-@dataclass(slots=True)
-class _Item:
-    pair: str
-    image: str
-    style: str
-    offset: int
-    score: float = 1.0
-
-
-@dataclass(slots=True)
-class View:
-    """What a reviewer looks through."""
-
-    reviewer: str
-    filter: str = "todo"
-    style: str = ""
+BY_HAND = "by hand"
+"""The round of pairs that reviewers made."""
+MAX_UNREAD = 20
 
 
 @dataclass
@@ -53,41 +36,100 @@ class Queue:
         self.decisions.refresh()
         self._flags: dict[str, int] = {}
         scores: dict[str, float] = {}
+        codes: dict[str, tuple[str, ...]] = {}
+        alike: dict[tuple[str, ...], tuple[str, ...]] = {}
         for offset, entry in self.project.flags.read():
             if entry["flags"]:
-                self._flags[str(entry["pair"])] = offset
-                scores[str(entry["pair"])] = float(entry["score"])
+                pair = str(entry["pair"])
+                found = tuple(sorted({str(flag[0]) for flag in entry["flags"]}))
+                self._flags[pair] = offset
+                scores[pair] = float(entry["score"])
+                codes[pair] = alike.setdefault(found, found)
+        self._flag_counts = Counter(
+            code for found in codes.values() for code in found
+        ).most_common()
         self._proposals = {str(e["pair"]): o for o, e in self.project.proposals.read()}
-        self._items: dict[str, _Item] = {}
+        self._unread: dict[str, list[int]] = {}
+        for offset, entry in self.project.unread.read():
+            self._unread.setdefault(str(entry["image"]), []).append(offset)
+        self._items: dict[str, Item] = {}
         for offset, entry in self.project.pairs.read():
             pair = str(entry["pair"])
-            self._items[pair] = _Item(
-                pair, str(entry["image"]), str(entry["style"]), offset, scores.get(pair, 1.0)
+            self._items[pair] = Item(
+                pair,
+                str(entry["image"]),
+                str(entry["style"]),
+                offset,
+                scores.get(pair, 1.0),
+                codes.get(pair, ()),
             )
+        self._seen_decisions = -1
+        self._orders: dict[object, Order] = {}
+        self._matching: tuple[object, list[int]] = (None, [])
+        self.refresh()
         if not self._items:
             raise AnnotateError(
                 f"{self.project.pairs.path}: nothing to review; run 'dtvqa annotate extract'"
             )
-        self._order = sorted(self._items.values(), key=lambda i: (i.image, -i.score))
-        self._places = {item.pair: place for place, item in enumerate(self._order)}
-        self._by_image: Counter[str] = Counter(item.image for item in self._order)
-        self._matching: tuple[object, list[int]] = (None, [])
+        self._search = Search(self.project, self.decisions)
+
+    def refresh(self) -> None:
+        """Take in what was decided meanwhile, and the pairs that reviewers made or took back."""
+        self.decisions.refresh()
+        if self._seen_decisions == self.decisions.count:
+            return
+        self._seen_decisions = self.decisions.count
+        made = self.decisions.by_hand()
+        gone = [pair for pair, item in self._items.items() if item.by_hand and pair not in made]
+        new = [pair for pair in made if pair not in self._items]
+        for pair in gone:
+            del self._items[pair]
+        for pair in new:
+            entry = self.project.decisions.at(made[pair].offset)
+            image, style = str(entry.get("image")), str(entry.get("style") or "")
+            self._items[pair] = Item(pair, image, style, made[pair].offset, by_hand=True)
+        if gone or new:
+            self._orders = {}
+
+    # --- pairs ---
+
+    def has(self, pair: str) -> bool:
+        """Whether the pair is here; one made by hand is not once it is taken back."""
+        return pair in self._items
 
     def pair(self, pair: str) -> Entry:
         """A pair's record. Raises `AnnotateError` for an unknown one."""
         item = self._items.get(pair)
         if item is None:
             raise AnnotateError(f"no pair {pair[:20]!a} here; reload the page")
-        entry = self.project.pairs.at(item.offset)
+        journal = self.project.decisions if item.by_hand else self.project.pairs
+        entry = journal.at(item.offset)
         if entry["pair"] != pair:
             raise AnnotateError("the pairs were extracted again; end this review and restart it")
         return entry
 
+    def beside(self, pair: str, question: str, answers: Sequence[str]) -> Entry:
+        """The record of a new pair on the image of another.
+
+        Raises `AnnotateError` when the image has that pair already.
+        """
+        of = self.pair(pair)
+        name = pair_id(str(of["image"]), question, tuple(answers))
+        if name in self._items:
+            raise AnnotateError("this pair is here already")
+        return {
+            **{key: of.get(key) for key in ("image", "source", "style", "file")},
+            **{"pair": name, "question": question, "answers": list(answers)},
+            **{"round": BY_HAND, "model": "", "prompt": ""},
+        }
+
     def styles(self) -> list[str]:
         """The styles that have pairs, in the config's order."""
-        there = {item.style for item in self._order}
+        there = {item.style for item in self._items.values()}
         configured = dict.fromkeys(source.style for source in self.project.config.sources)
         return [s for s in configured if s in there] + sorted(there - configured.keys())
+
+    # --- stepping ---
 
     def step(self, view: View, start: str | None, step: int) -> tuple[Entry | None, int, int]:
         """The next pair of the view from ``start`` on: (pair, place from 1, number of pairs).
@@ -95,8 +137,10 @@ class Queue:
         ``step`` is 1, -1, or 0 for ``start`` itself with any filter. Past either end the
         search continues from the other.
         """
-        matching = self._match(view)
-        here = self._places.get(start or "", -1)
+        self.refresh()
+        order = self._order(view.sort, view.reviewer)
+        matching = self._match(view, order)
+        here = order.places.get(start or "", -1)
         if step == 0 and here >= 0:
             chosen = here
         elif not matching:
@@ -108,27 +152,48 @@ class Queue:
         place = bisect_right(matching, chosen)
         if not place or matching[place - 1] != chosen:
             place = 0
-        return self.describe(self._order[chosen].pair, view.reviewer), place, len(matching)
+        return self.describe(order.items[chosen].pair, view.reviewer), place, len(matching)
+
+    def _order(self, sort: str, reviewer: str) -> Order:
+        key: object = (sort, reviewer, self.decisions.count) if sort == "recent" else sort
+        if key not in self._orders:
+            kept: dict[object, Order] = {
+                k: o for k, o in self._orders.items() if isinstance(k, str)
+            }
+            made = Order(self._items.values(), sort, self.decisions, reviewer)
+            self._orders = {**kept, key: made}
+        return self._orders[key]
+
+    def _match(self, view: View, order: Order) -> list[int]:
+        key = (view, self.decisions.count)
+        if self._matching[0] != key:
+            places = [
+                place
+                for place, item in enumerate(order.items)
+                if fits(item, view, self.decisions) and self._search.finds(item, view)
+            ]
+            self._matching = (key, places)
+        return self._matching[1]
+
+    # --- what the page shows ---
 
     def describe(self, pair: str, reviewer: str) -> Entry:
         """Everything the page shows of a pair; others' decisions only after the reviewer's own."""
         entry, item = self.pair(pair), self._items[pair]
-        flags = self._flags.get(pair)
-        proposals = self._proposals.get(pair)
-        decided = self.decisions.of(pair)
-        mine = decided.get(reviewer)
-        others = {who: held for who, held in decided.items() if who != reviewer}
-        place = self._places[pair]
-        first = place
-        while first > 0 and self._order[first - 1].image == item.image:
-            first -= 1
+        flags, proposals = self._flags.get(pair), self._proposals.get(pair)
+        heads = self.decisions.heads(pair)
+        mine = self.decisions.of(pair).get(reviewer)
+        variants = bool(mine) and self.decisions.outcome(pair) == "variants"
+        unread = self._unread.get(item.image, [])
         return {
             "pair": pair,
             "image": item.image,
             "style": item.style,
             "file": entry.get("file", ""),
-            "round": entry["round"],
-            "model": entry["model"],
+            "round": entry.get("round", ""),
+            "model": entry.get("model", ""),
+            "by_hand": item.by_hand,
+            "box": entry.get("box"),
             "question": entry["question"],
             "answers": entry["answers"],
             "score": item.score,
@@ -136,25 +201,44 @@ class Queue:
             "proposals": (
                 self.project.proposals.at(proposals)["proposals"] if proposals is not None else []
             ),
-            "of_image": [place - first + 1, self._by_image[item.image]],
+            "unread": [self._unread_text(offset) for offset in unread[:MAX_UNREAD]],
+            "unread_more": max(0, len(unread) - MAX_UNREAD),
+            "of_image": self._of_image(item),
             "mine": _shown(mine) if mine else None,
-            "others": {who: _shown(held) for who, held in others.items()} if mine else {},
+            "seen": [held.id for held in heads if held.reviewer == reviewer],
+            "others": [_shown(held) for held in heads if held != mine] if mine else [],
+            "variants": variants and bool(mine and mine.verdict == "accept"),
         }
+
+    def _unread_text(self, offset: int) -> Entry:
+        entry = self.project.unread.at(offset)
+        return {"text": str(entry["text"]), "refusal": bool(entry.get("refusal"))}
+
+    def _of_image(self, item: Item) -> list[int]:
+        """The pair's place from 1 among those of its image, and their number."""
+        order = self._order("image", "")
+        place = first = order.places[item.pair]
+        while first > 0 and order.items[first - 1].image == item.image:
+            first -= 1
+        last = place
+        while last + 1 < len(order.items) and order.items[last + 1].image == item.image:
+            last += 1
+        return [place - first + 1, last - first + 1]
 
     def state(self, reviewer: str) -> dict[str, Any]:
         """Progress towards the targets, and how reviewers agree."""
-        self.decisions.refresh()
+        self.refresh()
         outcomes: dict[str, Counter[str]] = {style: Counter() for style in self.styles()}
         decided_by_me = 0
-        for pair in self.decisions.held:
+        for pair in self.decisions.pairs():
             decided = self.decisions.of(pair)
             decided_by_me += reviewer in decided
             outcome = self.decisions.outcome(pair)
-            if outcome is not None and decided:
-                item = self._items.get(pair)
-                style = item.style if item else self._style_of(next(iter(decided.values())))
-                outcomes.setdefault(style, Counter())[outcome] += 1
-        pairs = Counter(item.style for item in self._order)
+            item = self._items.get(pair)
+            style = item.style if item else self._style_of(next(iter(decided.values())))
+            outcomes.setdefault(style, Counter())[str(outcome)] += 1
+        pairs = Counter(item.style for item in self._items.values())
+        last = self.decisions.last(reviewer)
         return {
             "name": self.project.config.name,
             "target": self.project.config.review.target,
@@ -162,7 +246,9 @@ class Queue:
                 {"name": style, "pairs": pairs[style], **_counts(counter)}
                 for style, counter in outcomes.items()
             ],
+            "flags": self._flag_counts,
             "mine": decided_by_me,
+            "last": last[1].id if last else None,
             "reviewers": self.decisions.reviewers,
             "agreement": [
                 {name: getattr(part, name) for name in part.__slots__}
@@ -173,37 +259,18 @@ class Queue:
     def _style_of(self, held: Held) -> str:
         return str(self.project.decisions.at(held.offset).get("style") or "")
 
-    def _match(self, view: View) -> list[int]:
-        self.decisions.refresh()
-        key = (view.reviewer, view.filter, view.style, self.decisions.count)
-        if self._matching[0] != key:
-            places = [
-                place
-                for place, item in enumerate(self._order)
-                if view.style in ("", item.style) and self._fits(item.pair, view)
-            ]
-            self._matching = (key, places)
-        return self._matching[1]
-
-    def _fits(self, pair: str, view: View) -> bool:
-        if view.filter == "all":
-            return True
-        if pair not in self.decisions.held:
-            return view.filter == "todo"
-        decided = self.decisions.of(pair)
-        mine = decided.get(view.reviewer)
-        if view.filter == "todo":
-            return mine is None
-        if view.filter == "second":
-            return mine is None and bool(decided)
-        if view.filter == "disputed":
-            return self.decisions.outcome(pair) == "disputed"
-        return mine is not None and f"{mine.verdict}ed" == view.filter
-
 
 def _shown(held: Held) -> Entry:
-    return {"verdict": held.verdict, "question": held.question, "answers": list(held.answers)}
+    return {
+        "reviewer": held.reviewer,
+        "verdict": held.verdict,
+        "question": held.question,
+        "answers": list(held.answers),
+        "note": held.note,
+    }
 
 
 def _counts(counter: Counter[str]) -> dict[str, int]:
-    return {name: counter[name] for name in ("accepted", "rejected", "disputed")}
+    return {
+        name: counter[name] for name in ("accepted", "rejected", "disputed", "variants", "unsure")
+    }

@@ -4,54 +4,43 @@ from __future__ import annotations
 
 import importlib.resources
 import io
-import json
 import secrets
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.project.inventory import ImageIndex
 from dtvqa_plugin.annotate.project.journal import Entry
 from dtvqa_plugin.annotate.project.project import Project
-from dtvqa_plugin.annotate.review.queue import FILTERS, Queue, View
+from dtvqa_plugin.annotate.review.decisions import VERDICTS, Held, Verdict
+from dtvqa_plugin.annotate.review.http import LoopbackServer, RequestError, json_answer
+from dtvqa_plugin.annotate.review.queue import Queue
+from dtvqa_plugin.annotate.review.views import FILTERS, SORTS, View
 from dtvqa_plugin.annotate.text.reader import TextReader
-from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.images import load_rgb
 from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
 
-MAX_BODY = 1_000_000
 MAX_TEXT = 2000
 MAX_ANSWERS = 50
-_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 _ASSETS = {
     "": ("index.html", "text/html; charset=utf-8"),
     "icon.svg": ("icon.svg", "image/svg+xml"),
     "style.css": ("style.css", "text/css; charset=utf-8"),
     **{
         name: (name, "text/javascript; charset=utf-8")
-        for name in ("base.js", "progress.js", "pair.js", "image.js", "app.js")
+        for name in (
+            "base.js",
+            "text.js",
+            "progress.js",
+            "pair.js",
+            "image.js",
+            "hand.js",
+            "app.js",
+        )
     },
 }
-
-
-class _RequestError(Exception):
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class ReviewServer:
@@ -68,15 +57,26 @@ class ReviewServer:
         self.texts = TextReader(project)
         self.token = secrets.token_urlsafe(24)
         self.lock = threading.Lock()
-        try:
-            self._http = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
-        except OSError as error:
-            raise AnnotateError(
-                f"port {port}: {error.strerror}; leave --port out for a free one"
-            ) from None
-        self._http.daemon_threads = True
+        self._http = self._listen(port)
         self.port = self._http.server_port
         self.hosts = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
+
+    def _listen(self, port: int) -> LoopbackServer:
+        """On ``port``; on that of the last review where none is named, so that its tabs learn."""
+        memory = self.project.root / ".locks" / "review.port"
+        last = memory.read_text() if not port and memory.is_file() else ""
+        try:
+            server = LoopbackServer(self, port or (int(last[:6]) if last.isdecimal() else 0))
+        except (OSError, OverflowError) as error:
+            if port:
+                reason = error.strerror if isinstance(error, OSError) else "no such port"
+                raise AnnotateError(
+                    f"port {port}: {reason}; leave --port out for a free one"
+                ) from None
+            server = LoopbackServer(self, 0)
+        memory.parent.mkdir(exist_ok=True)
+        memory.write_text(str(server.server_port))
+        return server
 
     @property
     def url(self) -> str:
@@ -95,7 +95,7 @@ class ReviewServer:
     # --- what the page asks for ---
 
     def get(self, path: str, query: dict[str, str]) -> tuple[str, bytes]:
-        """Media type and body for a path below the token. Raises `_RequestError`."""
+        """Media type and body for a path below the token. Raises `RequestError`."""
         if path in _ASSETS:
             name, media = _ASSETS[path]
             place = importlib.resources.files("dtvqa_plugin.annotate.review") / "page" / name
@@ -103,9 +103,9 @@ class ReviewServer:
         if path == "api/state":
             with self.lock:
                 state = self.queue.state(self._reviewer(query))
-            return _json({**state, "reviewer": self.reviewer})
+            return json_answer({**state, "reviewer": self.reviewer})
         if path == "api/pair":
-            return _json(self._pair(query))
+            return json_answer(self._pair(query))
         kind, _, sha256 = path.partition("/")
         if (
             kind in ("image", "boxes")
@@ -113,35 +113,78 @@ class ReviewServer:
             and set(sha256) <= set("0123456789abcdef")
         ):
             return self._image(sha256) if kind == "image" else self._boxes(sha256)
-        raise _RequestError(404, "nothing here")
+        raise RequestError(404, "nothing here")
 
     def post(self, path: str, body: Entry) -> tuple[str, bytes]:
-        """Take a decision or an undoing; it is on disk when this returns."""
+        """Take a decision, a new pair or an undoing; it is on disk when this returns."""
         reviewer = self._reviewer(body)
+        takes = {"api/undo": self._undo, "api/decide": self._decide, "api/add": self._add}
+        if path not in takes:
+            raise RequestError(404, "nothing here")
         with self.lock:
-            if path == "api/undo":
-                undone = self.queue.decisions.undo(reviewer)
-                return _json({"undone": undone["pair"] if undone else None})
-            if path != "api/decide":
-                raise _RequestError(404, "nothing here")
-            verdict = body.get("verdict")
-            if verdict not in ("accept", "reject"):
-                raise _RequestError(400, "the verdict is neither accept nor reject")
-            pair = self.queue.pair(str(body.get("pair")))
-            entry = self.queue.decisions.record(
-                pair,
-                reviewer,
-                "accept" if verdict == "accept" else "reject",
-                _text(body.get("question"), "question"),
-                _answers(body.get("answers")),
-                str(body.get("note") or "")[:MAX_TEXT],
+            self.queue.refresh()
+            return json_answer(takes[path](reviewer, body))
+
+    def _undo(self, reviewer: str, body: Entry) -> Entry:
+        """Take back the last decision, if it is the one that the page knows as the last."""
+        last = self.queue.decisions.last(reviewer)
+        if last is not None and last[1].id != body.get("seen"):
+            raise RequestError(
+                409,
+                "Your last decision was made in another tab or on another machine. Nothing was "
+                "taken back; undo again to take it back.",
+                overturns=True,
             )
-        return _json({"saved": entry["id"]})
+        undone = self.queue.decisions.undo(reviewer)
+        self.queue.refresh()
+        pair = undone["pair"] if undone else None
+        return {"undone": pair, "here": self.queue.has(str(pair))}
+
+    def _decide(self, reviewer: str, body: Entry) -> Entry:
+        verdict, decisions = body.get("verdict"), self.queue.decisions
+        if verdict not in (*VERDICTS, "join"):
+            raise RequestError(400, "the verdict is none of accept, reject, unsure and join")
+        pair = self.queue.pair(str(body.get("pair")))
+        question, answers = _text(body.get("question"), "question"), _answers(body.get("answers"))
+        note = _note(body.get("note"))
+        known = body.get("seen")
+        for held in decisions.heads(str(pair["pair"]), reviewer):
+            unseen = not isinstance(known, list) or held.id not in known
+            if unseen and _overturns(held, verdict, question, answers):
+                raise RequestError(
+                    409,
+                    f"Meanwhile you decided on this pair elsewhere: {held.verdict}. Nothing was "
+                    "saved; decide again to overturn that.",
+                    overturns=True,
+                )
+        if verdict == "join":
+            return {"saved": decisions.join(pair, reviewer, note)["id"]}
+        chosen: Verdict = verdict
+        return {"saved": decisions.record(pair, reviewer, chosen, question, answers, note)["id"]}
+
+    def _add(self, reviewer: str, body: Entry) -> Entry:
+        """A pair that the reviewer made, on the image of the pair that the page showed."""
+        question, answers = _text(body.get("question"), "question"), _answers(body.get("answers"))
+        pair = self.queue.beside(str(body.get("beside")), question, answers)
+        box = _box(body.get("box"))
+        more = {"by_hand": True, **({"box": box} if box else {})}
+        entry = self.queue.decisions.record(
+            pair, reviewer, "accept", question, answers, _note(body.get("note")), **more
+        )
+        self.queue.refresh()
+        return {"saved": entry["id"], "pair": entry["pair"]}
 
     def _pair(self, query: dict[str, str]) -> Entry:
-        view = View(self._reviewer(query), query.get("filter", "todo"), query.get("style", ""))
-        if view.filter not in FILTERS:
-            raise _RequestError(400, f"no filter {view.filter!a}")
+        view = View(
+            self._reviewer(query),
+            query.get("filter", "todo"),
+            query.get("style", ""),
+            query.get("flag", ""),
+            query.get("search", "")[:MAX_TEXT],
+            query.get("sort", "image"),
+        )
+        if view.filter not in FILTERS or view.sort not in SORTS:
+            raise RequestError(400, f"no filter {view.filter!a}, or no order {view.sort!a}")
         step = {"1": 1, "-1": -1, "0": 0}.get(query.get("step", "1"), 1)
         with self.lock:
             pair, place, total = self.queue.step(view, query.get("from"), step)
@@ -165,7 +208,7 @@ class ReviewServer:
     def _boxes(self, sha256: str) -> tuple[str, bytes]:
         boxes = self.texts.boxes(self.images.find(sha256))
         known = [[box.text, list(box.quad)] for box in boxes or ()]
-        return _json({"boxes": known, "known": boxes is not None})
+        return json_answer({"boxes": known, "known": boxes is not None})
 
     def _reviewer(self, values: dict[str, Any]) -> str:
         """The page's reviewer, or the one that the command line has fixed."""
@@ -174,7 +217,7 @@ class ReviewServer:
         try:
             return checked_name(str(values.get("reviewer", "")))
         except AnnotateError as error:
-            raise _RequestError(400, str(error)) from None
+            raise RequestError(400, str(error)) from None
 
 
 def checked_name(name: str) -> str:
@@ -187,96 +230,41 @@ def checked_name(name: str) -> str:
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _RequestError(400, f"the {what} is empty")
+        raise RequestError(400, f"the {what} is empty")
     text = value.strip()
     if len(text) > MAX_TEXT:
-        raise _RequestError(400, f"the {what} is over {MAX_TEXT} characters long")
+        raise RequestError(400, f"the {what} is over {MAX_TEXT} characters long")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _RequestError(400, f"the {what} is not valid Unicode") from None
+        raise RequestError(400, f"the {what} is not valid Unicode") from None
     return text
 
 
 def _answers(value: object) -> list[str]:
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_ANSWERS:
-        raise _RequestError(400, f"an accepted question has 1 to {MAX_ANSWERS} answers")
+        raise RequestError(400, f"an accepted question has 1 to {MAX_ANSWERS} answers")
     return list(dict.fromkeys(_text(answer, "answer") for answer in value))
 
 
-def _json(values: Any) -> tuple[str, bytes]:
-    return "application/json", json.dumps(values).encode()
+def _overturns(held: Held, verdict: str, question: str, answers: list[str]) -> bool:
+    if verdict != held.verdict:
+        return True
+    return verdict == "accept" and (held.question, held.answers) != (question, tuple(answers))
 
 
-def _handler(owner: ReviewServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        server_version = "dtvqa"
-        sys_version = ""
-        protocol_version = "HTTP/1.1"
-        timeout = 60
+def _note(value: object) -> str:
+    """A note on a decision, or none."""
+    return _text(value, "note") if isinstance(value, str) and value.strip() else ""
 
-        def do_GET(self) -> None:
-            self._answer(lambda path, query: owner.get(path, query))
 
-        def do_POST(self) -> None:
-            self._answer(lambda path, query: owner.post(path, self._body()))
-
-        def _answer(self, work: Any) -> None:
-            try:
-                path, query = self._checked()
-                media, body = work(path, query)
-                status = 200
-            except _RequestError as error:
-                status, (media, body) = error.status, _json({"error": str(error)})
-            except DTVQAError as error:
-                status, (media, body) = 409, _json({"error": str(error)})
-            self._send(status, media, body)
-
-        def _checked(self) -> tuple[str, dict[str, str]]:
-            """The path below the token. A page of another origin gets nothing, not even a hint."""
-            if self.headers.get("Host") not in owner.hosts:
-                self.close_connection = True
-                raise _RequestError(403, "wrong host")
-            origin = self.headers.get("Origin")
-            if origin is not None and urlsplit(origin).netloc not in owner.hosts:
-                self.close_connection = True
-                raise _RequestError(403, "wrong origin")
-            address = urlsplit(self.path)
-            token, _, path = address.path.lstrip("/").partition("/")
-            if not secrets.compare_digest(token.encode(), owner.token.encode()):
-                self.close_connection = True
-                raise _RequestError(404, "nothing here")
-            return path, {name: values[-1] for name, values in parse_qs(address.query).items()}
-
-        def _body(self) -> Entry:
-            if self.headers.get_content_type() != "application/json":
-                raise _RequestError(415, "send application/json")
-            try:
-                length = int(self.headers.get("Content-Length", ""))
-            except ValueError:
-                length = -1
-            if not 0 <= length <= MAX_BODY:
-                self.close_connection = True
-                raise _RequestError(413, "no length, or too long")
-            try:
-                body = json.loads(self.rfile.read(length))
-            except (ValueError, RecursionError):
-                raise _RequestError(400, "not JSON") from None
-            if not isinstance(body, dict):
-                raise _RequestError(400, "not an object")
-            return body
-
-        def _send(self, status: int, media: str, body: bytes) -> None:
-            self.send_response(status)
-            for name, value in {**_HEADERS, "Content-Type": media}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            if self.close_connection:
-                self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Requests hold the token: they are logged nowhere."""
-
-    return Handler
+def _box(value: object) -> list[int] | None:
+    """Left, top, right and bottom in pixels, or nothing."""
+    if value is None:
+        return None
+    numbers = value if isinstance(value, list) else []
+    if len(numbers) != 4 or not all(
+        isinstance(number, int | float) and 0 <= number < 1_000_000 for number in numbers
+    ):
+        raise RequestError(400, "the box is not left, top, right and bottom in pixels")
+    return [round(number) for number in numbers]

@@ -6,11 +6,18 @@
 const at = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
-const view = { reviewer: "", fixed: false, filter: "todo", style: "", boxes: true, full: false };
+const view = {
+  reviewer: "", filter: "todo", style: "", flag: "", search: "", sort: "image",
+  boxes: true, scale: null, last: null,
+};
 let pair = null;
 let boxes = [];
 let drafts = new Map();
 let busy = false;
+
+const shownView = () => ({
+  filter: view.filter, style: view.style, flag: view.flag, search: view.search, sort: view.sort,
+});
 
 // --- asking the server ---
 
@@ -29,23 +36,35 @@ async function tell(path, values) {
 
 async function answer(response) {
   const body = await response.json();
-  if (!response.ok) throw new Error(body.error);
-  return body;
+  if (response.ok) return body;
+  throw Object.assign(new Error(body.error), { overturns: Boolean(body.overturns) });
 }
 
-// One action at a time: a key held down must not decide on a pair that is not shown yet.
-async function alone(work) {
-  if (busy) return;
-  busy = true;
-  try {
-    await work();
-  } catch (error) {
-    const lost = error instanceof TypeError;
-    say(lost ? "The server cannot be reached. Nothing was saved just now." : error.message, true);
-  } finally {
-    busy = false;
-  }
+// One action at a time, in the order of keys and clicks. What is pressed while the server saves
+// waits; after a fault it is dropped, since it was meant for what did not happen.
+const waiting = [];
+
+function queue(work) {
+  waiting.push(work);
+  if (!busy) drain();
 }
+
+async function drain() {
+  busy = true;
+  while (waiting.length) {
+    try {
+      await waiting.shift()();
+    } catch (error) {
+      const dropped = waiting.splice(0).length;
+      const lost = error instanceof TypeError;
+      say((lost ? UNREACHABLE : error.message) + (dropped ? ` Keys dropped: ${dropped}.` : ""), true);
+    }
+  }
+  busy = false;
+}
+
+const UNREACHABLE = "The server cannot be reached. Nothing was saved just now. Where the review was "
+  + "started again, open the address that it printed.";
 
 let fading = 0;
 function say(text, fault = false) {

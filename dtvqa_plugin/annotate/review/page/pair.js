@@ -4,41 +4,55 @@
 
 async function go(step, from = pair && pair.pair) {
   keepDraft();
-  const values = { filter: view.filter, style: view.style, step };
+  const values = { ...shownView(), step };
   if (from) values.from = from;
   show(await ask("api/pair", values));
 }
 
 function show(found) {
+  leaveHand();
   pair = found.pair;
   at("main").hidden = pair === null;
   at("empty").hidden = pair !== null;
   if (pair === null) {
-    const done = view.filter === "todo";
+    const whole = !view.style && !view.flag && !view.search;
+    const done = view.filter === "todo" && whole;
     at("empty-title").textContent = done ? "All decided" : "Nothing here";
     at("empty-text").textContent = done
-      ? "You have decided on every pair of this view. Undo (U) takes the last decision back."
+      ? "You have decided on every pair. Undo (U) takes the last decision back."
       : "No pair fits this view.";
     return;
   }
   at("place").textContent = found.place ? `${found.place} of ${found.total}` : "";
-  at("file").textContent = pair.file;
+  rewrite(at("file"), pair.file);
   at("file").title = pair.file;
   const [place, count] = pair.of_image;
-  at("meta").textContent = `${pair.style}, by ${pair.model} (${pair.round}), pair ${place} of `
-    + `${count} of this image`;
+  const origin = pair.by_hand ? pair.round : `by ${pair.model} (${pair.round})`;
+  rewrite(at("meta"), `${pair.style}, ${origin}, pair ${place} of ${count} of this image`);
   at("flags").replaceChildren(...pair.flags.map(flag));
-  const text = drafts.get(pair.pair) || pair.mine || pair;
-  at("question").value = text.question;
-  setAnswers(text.answers);
+  fill(drafts.get(pair.pair) || before());
   showVerdicts();
+  showUnread();
   showImage();
   mark();
 }
 
+// What the fields held before anything was typed.
+const before = () => pair.mine || { question: pair.question, answers: pair.answers, note: "" };
+
+const current = () => ({
+  question: at("question").value, answers: currentAnswers(), note: at("note").value,
+});
+
+function fill(texts) {
+  at("question").value = texts.question;
+  at("note").value = texts.note;
+  setAnswers(texts.answers);
+}
+
 function flag([code, reason]) {
   const item = make("li");
-  item.append(make("b", "", code.replaceAll("-", " ")), reason);
+  item.append(make("b", "", code.replaceAll("-", " ")), written("span", "", reason));
   return item;
 }
 
@@ -49,7 +63,8 @@ function setAnswers(answers) {
 function answerRow(text) {
   const row = make("li");
   const input = make("input");
-  input.value = text;
+  input.value = text.replace(/[\r\n]+/g, " ");
+  input.dir = "auto";
   input.setAttribute("aria-label", "Acceptable answer");
   input.spellcheck = false;
   input.addEventListener("input", mark);
@@ -58,7 +73,9 @@ function answerRow(text) {
   remove.title = "Remove this answer";
   remove.setAttribute("aria-label", `Remove the answer ${text}`);
   remove.addEventListener("click", () => { row.remove(); mark(); });
-  row.append(input, remove);
+  const note = make("p", "unseen-note");
+  note.hidden = true;
+  row.append(input, remove, note);
   return row;
 }
 
@@ -73,28 +90,33 @@ function changed() {
 }
 
 function keepDraft() {
-  if (pair === null) return;
-  const before = pair.mine || pair;
-  const now = { question: at("question").value, answers: currentAnswers() };
-  const same = now.question === before.question
-    && JSON.stringify(now.answers) === JSON.stringify(before.answers);
-  if (same) drafts.delete(pair.pair);
-  else drafts.set(pair.pair, now);
+  if (pair === null || hand) return;
+  const { question, answers, note } = before();
+  if (JSON.stringify(current()) === JSON.stringify({ question, answers, note })) {
+    drafts.delete(pair.pair);
+  } else {
+    drafts.set(pair.pair, current());
+  }
 }
 
 // Whatever was typed or toggled: marks, proposals, highlighted boxes, field heights.
 function mark() {
-  at("edited").hidden = !changed();
+  at("edited").hidden = hand !== null || !changed();
   showProposals();
   highlight();
   const question = at("question");
   question.style.height = "auto";
   question.style.height = `${question.scrollHeight + 2}px`;
+  showUnseen(at("question-unseen"), question.value);
+  for (const row of at("answers").children) {
+    showUnseen(row.querySelector(".unseen-note"), row.querySelector("input").value);
+  }
+  rewrite(at("said"), currentAnswers().join("  |  ") || "no answer");
 }
 
 function showProposals() {
   const taken = currentAnswers();
-  at("proposals-block").hidden = pair.proposals.length === 0;
+  at("proposals-block").hidden = hand !== null || pair.proposals.length === 0;
   at("proposals").replaceChildren(...pair.proposals.map(([text, , reason], place) => {
     const row = make("li");
     const button = make("button");
@@ -102,7 +124,7 @@ function showProposals() {
     button.setAttribute("aria-pressed", String(taken.includes(text)));
     button.append(
       make("kbd", "", place < 9 ? String(place + 1) : "+"),
-      make("span", "text", text),
+      written("span", "text", text),
       make("span", "why", reason),
     );
     button.addEventListener("click", () => toggle(place));
@@ -112,33 +134,59 @@ function showProposals() {
 }
 
 function toggle(place) {
-  if (place >= pair.proposals.length) return;
+  if (pair === null || hand || place >= pair.proposals.length) return;
   const text = pair.proposals[place][0];
   const answers = currentAnswers();
   setAnswers(answers.includes(text) ? answers.filter((a) => a !== text) : [...answers, text]);
   mark();
 }
 
+// --- what was decided, and what could not be read ---
+
 function showVerdicts() {
   const parts = [];
-  if (pair.mine) parts.push(verdict("You", pair.mine, false));
-  for (const [who, held] of Object.entries(pair.others)) parts.push(verdict(who, held, true));
+  if (pair.mine) parts.push(verdict("You", pair.mine));
+  for (const held of pair.others) {
+    const me = held.reviewer === view.reviewer;
+    parts.push(verdict(me ? "You, on another machine" : held.reviewer, held));
+  }
+  if (pair.variants) {
+    const join = make("button", "plain", "Join the variants ");
+    join.type = "button";
+    join.id = "join";
+    join.append(make("kbd", "", "G"));
+    join.addEventListener("click", () => queue(KEYS.g));
+    parts.push(join);
+  }
   at("verdicts").replaceChildren(...parts);
 }
 
-function verdict(who, held, other) {
+const SAID = { accept: "accepted", reject: "rejected", unsure: "unsure" };
+
+function verdict(who, held) {
   const box = make("div", `verdict ${held.verdict}`);
-  box.append(`${who}: `, make("b", "", `${held.verdict}ed`));
-  if (other && held.verdict === "accept") {
-    const text = make("div", "", `${held.question} | ${held.answers.join(" | ")}`);
+  box.append(written("bdi", "", who), ": ", make("b", "", SAID[held.verdict]));
+  if (held.note) box.append(written("div", "note", `Note: ${held.note}`));
+  if (held.verdict === "accept") {
+    const text = make("div");
+    text.append(written("bdi", "", held.question));
+    for (const one of held.answers) text.append(" | ", written("bdi", "", one));
     const take = make("button", "quiet", "Take these texts");
     take.type = "button";
     take.addEventListener("click", () => {
-      at("question").value = held.question;
-      setAnswers(held.answers);
+      fill({ question: held.question, answers: held.answers, note: at("note").value });
       mark();
     });
     box.append(text, take);
   }
   return box;
+}
+
+function showUnread() {
+  at("unread").hidden = pair.unread.length === 0;
+  const count = pair.unread.length + pair.unread_more;
+  at("unread-title").textContent = `Text of the answers that no rule reads (${count})`;
+  const texts = pair.unread.map((part) => written("pre", part.refusal ? "refusal" : "", part.text));
+  if (pair.unread_more) texts.push(make("p", "", `${pair.unread_more} more in unread.jsonl`));
+  at("unread-texts").replaceChildren(...texts);
 }

@@ -4,11 +4,17 @@
 
 async function refresh() {
   const state = await ask("api/state", {});
+  view.last = state.last;
   document.title = `Review: ${state.name}`;
-  at("set-name").textContent = state.name;
-  at("who").textContent = `${view.reviewer}, ${state.mine} decided`;
+  rewrite(at("set-name"), state.name);
+  rewrite(at("who"), `${view.reviewer}, ${state.mine} decided`);
   at("progress").replaceChildren(...state.styles.map((style) => goal(style, state.target)));
-  fillStyles(state.styles.map((style) => style.name));
+  const styles = state.styles.map((style) => [style.name, style.name]);
+  fillSelect("style", [["", "all"], ...styles]);
+  at("style-label").hidden = styles.length < 2;
+  const flags = state.flags.map(([code, count]) => [code, `${code.replaceAll("-", " ")} (${count})`]);
+  fillSelect("flag", [["", "any or none"], ["none", "no flag"], ...flags]);
+  at("flag-label").hidden = flags.length === 0;
   at("kappa").textContent = state.agreement
     .filter((part) => [part.first, part.second].includes(view.reviewer))
     .map((part) => `κ ${kappa(part)} with ${part.first === view.reviewer ? part.second : part.first}`)
@@ -23,9 +29,10 @@ function goal(style, target) {
   const number = make("b", "", String(style.accepted));
   count.append(number, ` of ${target}`);
   if (style.disputed) count.append(`, ${style.disputed} disputed`);
+  if (style.variants) count.append(`, ${style.variants} to join`);
   box.append(make("span", "name", style.name), count, rail(Math.min(1, style.accepted / target)));
   box.title = `${style.accepted} accepted, ${style.rejected} rejected, ${style.disputed} disputed, `
-    + `${style.pairs} pairs`;
+    + `${style.variants} with variants to join, ${style.unsure} unsure, ${style.pairs} pairs`;
   return box;
 }
 
@@ -33,6 +40,7 @@ function rail(share) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 100 4");
   svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
   for (const [name, width] of [["rail", 100], ["fill", 100 * share]]) {
     const part = document.createElementNS(SVG, "rect");
     part.setAttribute("class", name);
@@ -52,13 +60,13 @@ function agreementLine(part) {
     + `Cohen's kappa ${kappa(part)}`;
 }
 
-function fillStyles(names) {
-  const select = at("style");
-  if (select.options.length === names.length + 1) return;
-  select.replaceChildren(...["", ...names].map((name) => {
-    const option = make("option", "", name || "all");
-    option.value = name;
+function fillSelect(id, options) {
+  const select = at(id);
+  if (select.options.length === options.length) return;
+  select.replaceChildren(...options.map(([value, text]) => {
+    const option = make("option", "", text);
+    option.value = value;
     return option;
   }));
-  at("style-label").hidden = names.length < 2;
+  select.value = view[id];
 }
