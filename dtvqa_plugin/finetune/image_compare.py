@@ -60,7 +60,7 @@ def opencv() -> Any:
     except ImportError as error:
         raise DTVQAError(
             f"comparing images with the test images needs OpenCV ({error}); "
-            "pip install 'dtvqa-plugin[train]', or compare names alone"
+            "pip install 'dtvqa-plugin[leakage]', or compare names alone"
         ) from None
     return cv2
 

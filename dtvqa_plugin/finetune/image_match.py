@@ -233,7 +233,7 @@ def _imagehash() -> Any:
     except ImportError as error:
         raise DTVQAError(
             f"comparing images with the test images needs ImageHash ({error}); "
-            "pip install 'dtvqa-plugin[train]', or compare names alone"
+            "pip install 'dtvqa-plugin[leakage]', or compare names alone"
         ) from None
     return imagehash
 

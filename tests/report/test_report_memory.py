@@ -20,6 +20,7 @@ print(len(run.answers), int(run.values[:, 1].sum()), grown)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="resource is a Unix module")
 def test_memory_stays_bounded(tmp_path: Path) -> None:
     """160 MB of reasoning, 2.5 MB a question, is read in under 60 MB beyond the imports."""
