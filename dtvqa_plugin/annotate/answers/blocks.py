@@ -10,8 +10,15 @@ from dtvqa_plugin.annotate.answers.lines import Item
 from dtvqa_plugin.annotate.answers.values import Span, clean
 
 _QUESTION_END = re.compile(r"[?？؟][\s*_`\"'”’」)）]*\Z")
-_FOREIGN_LABEL = re.compile(r"[^\W\d]{1,15}\s?\d{0,3}\s?[:.)\-]")
+_FOREIGN_LABEL = re.compile(r"[^\W\d]{1,15}\s?\d{0,3}\s?(?:[:.)\-]|[~|>]\s)")
 """What a question without a label does not begin with: a label of a language not in the table."""
+_LABEL_LIKE = re.compile(r"[^:]{1,30}:(?:\s|[^\x00-\x7f])|\W")
+"""A line that is a remark of its own rather than the rest of a value."""
+_COLON = re.compile(
+    r"[^:]{1,30}:(?:\s|[^\x00-\x7f])|[^\W\d]{1,15}\s?\d{0,3}(?:\s?[~|>]\s|:(?!//)|\s[-–~])"
+)
+"""What an answer without a label does not begin with."""
+_ASIDE = re.compile(r"[(\[].*[)\]]")
 _SENTENCE = re.compile(r"[.。!！:：…]\Z")
 _SILENT = ("blank", "rule", "remark", "note")
 _MAX_CONTINUATION_WORDS = 8
@@ -39,11 +46,12 @@ class Reader:
         self.view = view
         self.items = list(items)
         self.found = Found()
+        self.questions_labelled = any(item.kind == "q" for item in items)
         self.answers_labelled = any(item.kind == "a" for item in items)
 
     def read(self) -> Found:
         """Everything: pairs, unread stretches, remarks."""
-        if self._sections() or self._questions_first():
+        if self._sections() or self._questions_first() or self._answers_first():
             return self.found
         starts = [n for n in range(len(self.items)) if self._starts(n)]
         self._preface(self.items[: starts[0]] if starts else self.items)
@@ -51,6 +59,9 @@ class Reader:
             end = starts[place + 1] if place + 1 < len(starts) else len(self.items)
             self._block(self.items[start:end])
         return self.found
+
+    def _clean(self, span: Span) -> str:
+        return clean(self.view[slice(*span)])
 
     def asks(self, item: Item) -> bool:
         """Whether an item without a label is one question and nothing else."""
@@ -65,6 +76,10 @@ class Reader:
             return True
         if not self.asks(item):
             return self._inline(item) is not None
+        if item.kind == "text" and not item.strong and self.questions_labelled:
+            return False
+        if place and self.view[slice(*self.items[place - 1].line)].rstrip().endswith((",", "，")):
+            return False  # the second half of a question
         earlier = (self.items[n] for n in range(place - 1, -1, -1))
         before = next((i for i in earlier if i.kind != "blank"), None)
         if before is not None and before.kind == "q":
@@ -87,11 +102,12 @@ class Reader:
             text, marks[0].end()
         )
         assert rest is not None
-        if not text[rest.end() :].strip():
+        said = clean(text[rest.end() :])
+        if not re.search(r"\w", said) or _COLON.match(said) or re.fullmatch(r"\[\d{1,2}\]", said):
             return None
         answer = (start + rest.end(), end)
-        inner = re.fullmatch(r"\((.*)\)", self.view[slice(*answer)])
-        if inner and "(" not in inner[1]:
+        inner = re.fullmatch(r"\(([^(]*)\)|\[([^\[]*)\]", self.view[slice(*answer)])
+        if inner:
             answer = (answer[0] + 1, answer[1] - 1)
         head = start + marks[0].end()
         closing = re.match(r"[*_`\"'”]{0,3}", text[marks[0].end() :])
@@ -126,6 +142,14 @@ class Reader:
         self._by_number(asked, said)
         return True
 
+    def _answers_first(self) -> bool:
+        """Each labelled answer above its question: which belongs to which is in doubt."""
+        labelled = [item.kind for item in self.items if item.kind in ("q", "a")]
+        if not labelled or labelled[0] != "a" or labelled[-1] != "q":
+            return False
+        self.found.drop(self.items)
+        return True
+
     def _by_number(self, asked: Sequence[Item], said: Sequence[Item]) -> None:
         numbers = [item.number if item.kind != "bullet" else None for item in asked]
         others = {item.number: item for item in said}
@@ -157,6 +181,8 @@ class Reader:
                 self._keep(inline[0], [inline[1]], block[0].number, rest)
             return
         question, rest_items = self._question(block)
+        if block[0].kind != "q" and _FOREIGN_LABEL.match(self.view[slice(*block[0].text)]):
+            question = None
         if question is None:
             self.found.drop(block)
             return
@@ -197,6 +223,8 @@ class Reader:
             and not _QUESTION_END.search(self.view[slice(*span)])
             and any(item.kind == "a" for item in rest)
         ):
+            if _LABEL_LIKE.match(self.view[slice(*rest[0].text)]):
+                return None, rest
             span, rest = (span[0], rest[0].text[1]), rest[1:]
         return span, rest
 
@@ -244,6 +272,8 @@ class Reader:
             if not after or after[0].kind not in ("text", "item"):
                 return [], after
             span, after = after[0].text, after[1:]
+            if _COLON.match(self._clean(span)) or _ASIDE.fullmatch(self._clean(span)):
+                return [], after
         taken = 0
         while after and after[0].kind == "text":
             taken += 1
@@ -254,7 +284,8 @@ class Reader:
             if (
                 ended
                 or len(line.split()) > _MAX_CONTINUATION_WORDS
-                or re.match(r"[\w ]+:|\W", line)
+                or _LABEL_LIKE.match(line)
+                or _LABEL_LIKE.match(self._clean(span))
             ):
                 return [], after
             if _SENTENCE.search(line) or "|" in line:
@@ -274,7 +305,8 @@ class Reader:
         answer = told[0]
         same_list = answer.kind == "item" and answer.number != asked.number
         line = self.view[slice(*answer.text)]
-        if asked.kind != "q" and _FOREIGN_LABEL.match(self.view[slice(*asked.text)]):
+        said = self._clean(answer.text)
+        if _COLON.match(said) or _ASIDE.fullmatch(said):
             return None
         if same_list or (asked.kind == "text" and answer.kind == "bullet" and not asked.strong):
             return None

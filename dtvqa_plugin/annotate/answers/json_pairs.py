@@ -174,6 +174,7 @@ class _Walk:
         options = any(isinstance(value, (list, dict)) for value in others.values())
         if len(questions) == len(answers) == 1:
             question, answer = questions[0], answers[0]
+            question = _text(question) if isinstance(question, dict) else question
             if isinstance(question, list):
                 if isinstance(answer, list) and len(question) == len(answer):
                     for one, other in zip(question, answer, strict=True):

@@ -11,7 +11,21 @@ from functools import cached_property
 QUESTIONS = (
     *("question text", "questions", "question", "ques", "q", "query", "user", "human", "input"),
     *("instruction", "prompt", "问题", "提问", "问", "問題", "提問", "問", "質問", "설문", "질문"),
-    *("문제", "문", "السؤال", "سؤال", "pregunta", "cuestión", "frage", "domanda", "pergunta"),
+    *(
+        "문제",
+        "문",
+        "题目",
+        "題目",
+        "题",
+        "câu",
+        "السؤال",
+        "سؤال",
+        "pregunta",
+        "cuestión",
+        "frage",
+        "domanda",
+        "pergunta",
+    ),
     *("questão", "vraag", "pytanie", "вопрос", "питання", "otázka", "fråga", "spørgsmål"),
     *("spørsmål", "kysymys", "ερώτηση", "soru", "kérdés", "întrebare", "câu hỏi", "pertanyaan"),
     *(
@@ -89,15 +103,20 @@ INITIALS = (
 """First letters that mark both sides in a language. Read only where the words find nothing."""
 
 _MARKS = r"[*_`]{0,3}"
+NUMERAL = r"\d{1,3}(?:\.\d{1,2})?|[ivx]{1,5}"
+CIRCLED = "\u2460-\u2473\u2776-\u2793"
+"""Numbers in circles, as one character."""
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _LEAD = (
     r"[ \t>]{0,40}(?:(?:[-*•+–▪◦·]|\#{1,6}|\[[ xX]\])[ \t]{1,9}){0,3}"
     r"(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f]{1,4}[ \t]{0,4})?"
     r"(?:\d\ufe0f?\u20e3[ \t]{0,4})?"
-    r"(?P<o1>[*_]{0,3})(?:[(\[]?(?P<item>\d{1,3})[.):、\]][*_]{0,3}[ \t]{0,9})?"
+    rf"(?P<o1>[*_]{{0,3}})(?:[(\[]?(?P<item>{NUMERAL})[.):、\]/][*_]{{0,3}}[ \t]{{0,9}}|"
+    rf"(?P<circled>[{CIRCLED}])[ \t]{{0,9}})?"
 )
 _NUMBER = (
-    r"(?:[ \t]{0,3}(?:\#|no\.?|nr\.?|n[º°]|№)?[ \t]{0,3}"
-    r"(?P<num>\d{1,3}[a-z]?|[一二三四五六七八九十]{1,3})"
+    r"(?:[ \t]{0,3}(?:\#|no\.?|č\.|nr\.?|n[º°]|№|[-_.](?=\d))?[ \t]{0,3}"
+    rf"(?P<num>\d{{1,3}}[a-z]?|[一二三四五六七八九十]{{1,3}}|(?<=[ \t])(?:{'|'.join(_WORDS)})\b)"
     r"(?:[ \t]?(?:/|of)[ \t]?\d{1,3})?)?"
 )
 _ASIDE = r"(?:[ \t]{0,3}[(\[][^()\[\]\n]{1,30}[)\]])?"
@@ -127,7 +146,9 @@ class Labels:
     @cached_property
     def inline(self) -> re.Pattern[str]:
         """A question's or answer's label within a line."""
-        return re.compile(rf"(?<!\w)(?P<o1>)(?P<item>(?!))?{self._label}", re.IGNORECASE)
+        return re.compile(
+            rf"(?<!\w)(?P<o1>)(?P<item>(?!))?(?P<circled>(?!))?{self._label}", re.IGNORECASE
+        )
 
     @property
     def _label(self) -> str:
@@ -135,7 +156,7 @@ class Labels:
             rf"(?P<open>[*_`\[(【「<]{{0,4}})(?:(?P<q>{_any(self.questions)})|"
             rf"(?P<a>{_any(self.answers)})|(?P<n>{_any(self.notes)})){_NUMBER}{_ASIDE}"
             rf"(?P<close>[*_`\])】」>]{{0,4}})(?P<sep>[ \t\u00a0\u202f]{{0,3}}"
-            rf"(?:[:=、→]|->|=>|[.)](?=\s|[*_]|\Z|[^\x00-\x7f])|[-–—](?=\s)))?(?P<after>{_MARKS})"
+            rf"(?:[:=、→]|>(?=\s)|\ufe0f?\u20e3|->|=>|[.)](?=\s|[*_]|\Z|[^\x00-\x7f])|[-–—](?=\s)))?(?P<after>{_MARKS})"
         )
 
     def side(self, key: str) -> tuple[str, int | None] | None:
@@ -163,17 +184,29 @@ DEFAULT = Labels()
 
 
 def number_of(text: str | None) -> int | None:
-    """The number after a label, in any digits or small Chinese numerals."""
+    """The number of a label or an item, in any digits, small Chinese numerals or words."""
     if not text:
         return None
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    if text.casefold() in _WORDS:
+        return _WORDS.index(text.casefold()) + 1
+    if re.fullmatch(r"[ivx]+", text, re.IGNORECASE):
+        return _roman(text.casefold())
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").rpartition(".")[2]
     if digits.isdecimal():
         return int(digits)
+    if len(text) == 1 and text.isdigit():
+        return unicodedata.digit(text)
     tens, _, ones = text.rpartition("十")
     values = "零一二三四五六七八九"
     if "十" not in text:
-        return values.find(text) if len(text) == 1 else None
+        return values.find(text) if len(text) == 1 and text in values else None
     return 10 * (values.find(tens) if tens else 1) + (values.find(ones) if ones else 0)
+
+
+def _roman(text: str) -> int:
+    values = [{"i": 1, "v": 5, "x": 10}[letter] for letter in text]
+    following = [*values[1:], 0]
+    return sum(-one if one < then else one for one, then in zip(values, following, strict=True))
 
 
 def _any(words: tuple[str, ...]) -> str:

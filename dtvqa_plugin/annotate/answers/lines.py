@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
-from dtvqa_plugin.annotate.answers.labels import Labels, number_of
+from dtvqa_plugin.annotate.answers.labels import CIRCLED, NUMERAL, Labels, number_of
 from dtvqa_plugin.annotate.answers.values import Span, half_width
 
 Kind = Literal[
@@ -45,7 +44,9 @@ _HEADING = re.compile(
 _BULLET = re.compile(r"[ \t>]{0,40}(?:[-*•+–▪◦·]|->|=>|→|⇒|=)[ \t]{1,40}(?=\S)")
 _ITEM = re.compile(
     r"[ \t>]{0,40}(?:\#{1,6}[ \t]{1,9})?(?:[-*•][ \t]{1,9})?[*_]{0,3}[(\[]?"
-    r"(?P<n>\d{1,3})[.):、\]](?!\d)[*_]{0,3}[ \t]{0,40}(?=\S)"
+    rf"(?:(?P<n>{NUMERAL})[.):、\]/](?!\d)[*_]{{0,3}}[ \t]{{0,40}}|"
+    rf"(?:\#(?P<hash>\d{{1,3}})|(?P<dotted>\d{{1,2}}\.\d{{1,2}}))[ \t]{{1,9}}|"
+    rf"(?P<circled>[{CIRCLED}])[ \t]{{0,9}})(?=\S)"
 )
 _STRONG = re.compile(
     r"[ \t>]{0,40}(?:[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]{1,3}[ \t]{0,4})?"
@@ -55,7 +56,7 @@ _OPTION = re.compile(
     r"[\s>]{0,40}(?:[-*•][ \t]{1,9})?[*_]{0,2}[(\[]?([A-Ha-h])[).\]:][*_]{0,2}\s*\S"
 )
 _SECTION = re.compile(
-    r"[\s>#*_]*(?:(?P<q>questions|问题|質問|질문|preguntas|fragen)|"
+    r"[\s>#*_•-]*(?:(?P<q>questions|问题|質問|질문|preguntas|fragen)|"
     r"(?P<a>answers|answer key|答案|回答|답변|respuestas|antworten))\s*:?[\s*_:]*",
     re.I,
 )
@@ -85,6 +86,7 @@ def view_of(text: str, labels: Labels) -> str:
     if "\n" not in text.strip():
         view = view.replace("\\r\\n", "\n   ").replace("\\n", "\n ")
     view = view.replace("\r\n", " \n").replace("\r", "\n")
+    view = re.sub(r"(?m)^(\W{0,4})第([\d一二三四五六七八九十]{1,3})[题題问問]:", r"\1Q\2: ", view)
     if "<" not in view:
         return view
     view = re.sub(r"<tr\b.*?</tr>", lambda m: m.group().replace("\n", " "), view, flags=re.S | re.I)
@@ -134,7 +136,7 @@ def items_of(view: str, lines: Sequence[Span], labels: Labels) -> list[Item]:
 
 
 def _options(view: str, lines: Sequence[Span]) -> set[int]:
-    """Lines that are options of a multiple-choice question: A, B and so on in a row."""
+    """Lines that are options of a multiple-choice question: A, B, at most a line apart."""
     letters: dict[int, str] = {}
     chosen: set[int] = set()
     filled = [n for n, (start, end) in enumerate(lines) if view[start:end].strip()]
@@ -144,9 +146,10 @@ def _options(view: str, lines: Sequence[Span]) -> set[int]:
             letters[n] = match[1].upper()
             if match[1].upper() == "A" and re.search(r"\s[(\[]?[Bb][).\]:]\s", text):
                 chosen.add(n)
-    for n, after in pairwise(filled):
-        if n in letters and after in letters and ord(letters[after]) - ord(letters[n]) == 1:
-            chosen |= {n, after}
+    for place, n in enumerate(filled):
+        for after in filled[place + 1 : place + 3]:
+            if n in letters and after in letters and ord(letters[after]) - ord(letters[n]) == 1:
+                chosen |= {n, after}
     return chosen
 
 
@@ -174,7 +177,13 @@ def _items(view: str, line: Span, labels: Labels) -> list[Item]:
         marks = re.match(r"[ \t>#]*(\*\*|__)[(\[]?\d+[.):、\]](?!\*)", match.group())
         if marks and view[: line[1]].rstrip().endswith(marks[1]):
             end = len(view[: line[1]].rstrip()) - 2
-        item = Item("item", line, _trim(view, match.end(), end), int(match["n"]), strong=strong)
+        item = Item(
+            "item",
+            line,
+            _trim(view, match.end(), end),
+            _numbered(match, "n", "hash", "dotted", "circled"),
+            strong=strong,
+        )
         return _answered(view, item, labels)
     if (match := _BULLET.match(view, line[0], line[1])) is not None:
         return _answered(view, Item("bullet", line, _trim(view, match.end(), line[1])), labels)
@@ -214,6 +223,8 @@ def _label(view: str, match: re.Match[str], line: Span) -> Item | None:
     alone = not view[match.end("close") : line[1]].strip()
     bracketed = _bracketed(match)
     sep = (match["sep"] or "").strip()
+    if not sep and match["num"] and view[match.start("num") - 1] == ".":
+        sep = "."
     if not sep and match["num"] and match["close"].endswith((")", "]")) and not bracketed:
         sep = ")"
     plural = word.lower() in ("questions", "answers", "prompt", "input", "output", "user", "human")
@@ -224,7 +235,7 @@ def _label(view: str, match: re.Match[str], line: Span) -> Item | None:
             return None
         else:
             start = match.end("close")
-    elif sep in ".)、-–—=" and not (match["num"] or len(word) == 1):
+    elif sep in ".)、-–—=>" and not (match["num"] or len(word) == 1):
         return None
     marks = re.sub(r"[^*_]", "", match["o1"] + match["open"])
     closed = re.sub(r"[^*_]", "", match["close"] + match["after"])
@@ -235,8 +246,12 @@ def _label(view: str, match: re.Match[str], line: Span) -> Item | None:
         stripped = view[start:end].rstrip()
         end = start + len(stripped) - (len(marks) if stripped.endswith(marks) else 0)
     kind: Kind = "q" if match["q"] else "a" if match["a"] else "note"
-    item = int(match["item"]) if match["item"] else None
+    item = _numbered(match, "item", "circled")
     return Item(kind, line, _trim(view, start, end), number_of(match["num"]), item)
+
+
+def _numbered(match: re.Match[str], *groups: str) -> int | None:
+    return next((number_of(match[group]) for group in groups if match[group]), None)
 
 
 def _bracketed(match: re.Match[str]) -> bool:

@@ -195,12 +195,17 @@ class _Draft:
                 if isinstance(row[0], int) and isinstance(row[1], int):
                     self.unread += [(row[0], row[1])] if row[0] < row[1] else []
                 elif isinstance(row[0], tuple) and isinstance(row[1], tuple):
-                    if self._add(row[0], [row[1]], bars=True):
+                    if not self._label_like(row[0]) and self._add(row[0], [row[1]], bars=True):
                         self.remarks.append(lines[place])
                     else:
                         self.unread.append(lines[place])
                 place += 1
         self._prose(plain)
+
+    def _label_like(self, span: Span) -> bool:
+        """Whether a cell is a heading, or begins with a word and a colon."""
+        cell = self.text[slice(*span)]
+        return self.labels.side(cell) is not None or re.match(r"\w{1,20}:\s", cell) is not None
 
     def _prose(self, lines: list[Span]) -> None:
         found: Found = Reader(self.view, items_of(self.view, lines, self.labels)).read()
