@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LINE_LIMIT = 450
-NO_CODE = {".yaml", ".json", ".jsonl", ".md", ".txt", ".png", ".jpg", ".gz", ".svg"}
+NO_CODE = {".eval", ".yaml", ".json", ".jsonl", ".md", ".txt", ".png", ".jpg", ".gz", ".svg"}
 
 
 def tracked() -> list[str]:

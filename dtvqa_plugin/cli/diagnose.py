@@ -11,15 +11,12 @@ from rich.console import Console
 
 from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditions
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
-from dtvqa_plugin.cli.run_options import level_option, reference_options, resampling_options
+from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
 from dtvqa_plugin.report import conditions
 from dtvqa_plugin.report import diagnosis as shown
 from dtvqa_plugin.report.rendering import to_json
-from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import read_runs
-from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 
@@ -52,7 +49,7 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
 )
 @resampling_options
 @level_option
-@reference_options
+@source_options
 @click.option(
     "-o", "--output", type=_PATH, help="Write here; a name in .md or .json sets the format."
 )
@@ -65,8 +62,7 @@ def diagnose(
     resamples: int,
     seed: int,
     level: float,
-    data: Path | None,
-    tau: float,
+    source: Source,
     output: Path | None,
 ) -> None:
     """Show why RUNS fail: misread, wrong place, invented, refused, small print.
@@ -76,8 +72,7 @@ def diagnose(
     what each condition does to the score of one model. All figures are diagnostics of this plugin,
     not metrics of the paper.
     """
-    references = References(data)
-    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    found = source.runs(runs)
     style = style or (_SUFFIXES.get(output.suffix.lower()) if output else None) or "terminal"
     if join:
         joined = join_conditions(found, resamples=resamples, seed=seed, level=level)
@@ -89,6 +84,7 @@ def diagnose(
             lambda: conditions.conditions_document(joined),
         )
         return
+    data = source.data
     own = data if data is not None and recognised_folder(data).is_dir() else None
     texts = recognised_texts(_images(found, data), engine=engine, home=own)
     diagnosis = diagnose_runs(

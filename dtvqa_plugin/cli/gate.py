@@ -10,14 +10,12 @@ import click
 
 from dtvqa_plugin.analysis.gate import Decision, Minimum, Rules, Verdict, decide
 from dtvqa_plugin.cli.options import Share
-from dtvqa_plugin.cli.run_options import reference_options, resampling_options
+from dtvqa_plugin.cli.run_options import Source, resampling_options, source_options
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report.gate import gate_document, gate_junit, gate_text
 from dtvqa_plugin.report.rendering import to_json
 from dtvqa_plugin.runs.design import OVERALL
-from dtvqa_plugin.runs.reading import read_run
-from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import visible
 
@@ -131,7 +129,7 @@ class _Minimum(_MinimumType):
     help="Write the decision here as well: .json, .xml (JUnit), else text (may be repeated).",
 )
 @resampling_options
-@reference_options
+@source_options
 def gate(
     run: Path,
     minimums: tuple[Minimum, ...],
@@ -145,8 +143,7 @@ def gate(
     outputs: tuple[Path, ...],
     resamples: int,
     seed: int,
-    data: Path | None,
-    tau: float,
+    source: Source,
 ) -> None:
     """Decide whether RUN is good enough. RUN is given as to 'dtvqa score' and must be one run.
 
@@ -166,9 +163,8 @@ def gate(
         seed=seed,
     )
     try:
-        references = References(data)
-        judged = read_run(run, references, tau=tau)
-        against = None if baseline is None else read_run(baseline, references, tau=tau)
+        judged = source.run(run)
+        against = None if baseline is None else source.run(baseline)
         decision = decide(judged, rules, against)
         click.echo(_rendered(decision, style), nl=False)
         for output in outputs:

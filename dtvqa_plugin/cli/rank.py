@@ -8,14 +8,11 @@ import click
 from rich.console import Console
 
 from dtvqa_plugin.analysis.ranking import rank as rank_runs
-from dtvqa_plugin.cli.run_options import level_option, reference_options, resampling_options
+from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import ranking as shown
 from dtvqa_plugin.report.rendering import to_json
 from dtvqa_plugin.report.terminal import print_table
-from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import read_runs
-from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.utils.text import plain
 
 _PATH = click.Path(path_type=Path)
@@ -33,7 +30,7 @@ _PAIRS_SHOWN = 15
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal")
 @resampling_options
 @level_option
-@reference_options
+@source_options
 def rank(
     runs: tuple[Path, ...],
     metric: str,
@@ -42,15 +39,13 @@ def rank(
     resamples: int,
     seed: int,
     level: float,
-    data: Path | None,
-    tau: float,
+    source: Source,
 ) -> None:
     """Rank RUNS over the same questions: rank intervals, groups, pairwise differences.
 
     Runs are given as to 'dtvqa score'.
     """
-    references = References(data)
-    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    found = source.runs(runs)
     ranking = rank_runs(found, metric, resamples=resamples, seed=seed, level=level)
     if style == "json":
         click.echo(to_json(shown.ranking_document(ranking)), nl=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dtvqa_plugin.analysis.published import published_rows
-from dtvqa_plugin.cli.run_options import level_option, reference_options, resampling_options
+from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.report.html.document import (
     MAX_RUNS,
@@ -18,9 +18,6 @@ from dtvqa_plugin.report.html.document import (
 )
 from dtvqa_plugin.report.html.page import render_page, write_page
 from dtvqa_plugin.report.html.pictures import pictures
-from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import read_runs
-from dtvqa_plugin.runs.references import References
 
 _PATH = click.Path(path_type=Path)
 
@@ -45,7 +42,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
 @resampling_options
 @level_option
-@reference_options
+@source_options
 def report(
     runs: tuple[Path, ...],
     output: Path,
@@ -56,20 +53,18 @@ def report(
     resamples: int,
     seed: int,
     level: float,
-    data: Path | None,
-    tau: float,
+    source: Source,
 ) -> None:
     """Write up to four RUNS as one HTML page that needs no network.
 
     It holds tables and charts with intervals, and every question with its image, its reference
     answers and what each run said. Runs are given as to 'dtvqa score'.
     """
-    references = References(data)
-    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    found = source.runs(runs)
     check_runs(found)
     images = pictures(
         (record.image for record in questions(found)),
-        get_split(found[0].split).store(data),
+        get_split(found[0].split).store(source.data),
         thumbnails=thumbnails,
         links=links,
         progress=True,

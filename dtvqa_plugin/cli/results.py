@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -19,9 +20,10 @@ from dtvqa_plugin.analysis.tables import ResultTable, result_tables
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.cli.run_options import (
     Command,
+    Source,
     level_option,
-    reference_options,
     resampling_options,
+    source_options,
 )
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
@@ -29,8 +31,6 @@ from dtvqa_plugin.report import latex, rendering, terminal
 from dtvqa_plugin.runs.design import Design
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import read_run, read_runs
-from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import plain, visible
@@ -41,7 +41,7 @@ _FLIPS_SHOWN = 10
 _PATH = click.Path(path_type=Path)
 
 
-def _shared(command: Command) -> Command:
+def _shared(command: Command) -> Any:
     """Options that all three commands take."""
     output = click.option(
         "-o",
@@ -49,7 +49,7 @@ def _shared(command: Command) -> Command:
         type=_PATH,
         help="Write here; a name in .md or .json (score: .tex, .csv too) sets the format.",
     )
-    return reference_options(output(command))
+    return source_options(output(command))
 
 
 def _sampling(command: Command) -> Command:
@@ -98,8 +98,7 @@ def score(
     resamples: int,
     seed: int,
     level: float,
-    data: Path | None,
-    tau: float,
+    source: Source,
     output: Path | None,
 ) -> None:
     """Score RUNS again from their predictions and print the paper's table.
@@ -107,13 +106,12 @@ def score(
     A run is an lmms-eval output folder or sample log, a VLMEvalKit prediction file or model
     folder, a result file of the paper's runners, or JSON Lines with question_id and prediction.
     """
-    references = References(data)
-    found = distinct_names([run for path in runs for run in read_runs(path, references, tau=tau)])
+    found = source.runs(runs)
     rows = published_rows() if published else []
     rows += published_rows(published_file) if published_file else []
     tables = result_tables(found, rows, resamples=resamples, seed=seed, level=level)
     _say_unshown(rows, tables)
-    blank_run = None if blank is None else read_run(blank, references, tau=tau)
+    blank_run = None if blank is None else source.run(blank)
     leaks = [] if blank_run is None else _leaks(found, blank_run)
     metrics = METRICS if metric == "all" else (metric,) if metric else None
     style = _format(style, output)
@@ -211,25 +209,20 @@ def compare(
     resamples: int,
     seed: int,
     level: float,
-    data: Path | None,
-    tau: float,
+    source: Source,
     output: Path | None,
 ) -> None:
     """Compare two RUNS question by question, or with --prompts each model's two conditions.
 
     RUNS are given as to 'dtvqa score'; one folder that holds two runs is enough.
     """
-    references = References(data)
     if prompts:
-        held = [run for path in runs for run in read_runs(path, references, tau=tau)]
-        pairs = prompt_pairs(distinct_names(held))
+        pairs = prompt_pairs(source.runs(runs))
     elif len(runs) == 2:
-        a, b = distinct_names([read_run(path, references, tau=tau) for path in runs])
+        a, b = distinct_names([source.run(path) for path in runs])
         pairs = [(a, b)]
     else:
-        held = distinct_names(
-            [run for path in runs for run in read_runs(path, references, tau=tau)]
-        )
+        held = source.runs(runs)
         if len(held) != 2:
             listing = "".join(f"\n  {run.name} [{run.condition}]: {run.paths[0]}" for run in held)
             said = f"compare takes two runs, or --prompts; got {len(held)}:{listing}"
@@ -309,8 +302,7 @@ def power(
     alpha: float,
     metric: str,
     style: str | None,
-    data: Path | None,
-    tau: float,
+    source: Source,
     output: Path | None,
 ) -> None:
     """Show how large a difference between two models the questions can detect.
@@ -318,16 +310,15 @@ def power(
     With two RUNS from their own differences; without, for assumed shares of questions that the
     models score differently.
     """
-    references = References(data)
     if len(runs) == 2:
-        a, b = distinct_names([read_run(path, references, tau=tau) for path in runs])
+        a, b = distinct_names([source.run(path) for path in runs])
         column = METRICS.index(metric)
         compared = compare_runs(a, b, common=True, resamples=100)
         gaps = (compared.a.values - compared.b.values)[:, column]
         basis = f"{a.name} against {b.name}, {metric}"
         rows = power_analysis.observed(gaps, compared.a.design, basis, alpha, power_)
     elif not runs:
-        questions = references.of_subsets(split, get_split(split).subsets)
+        questions = source.references.of_subsets(split, get_split(split).subsets)
         design = Design([r.subset for r in questions], [r.image for r in questions])
         shares = differing or power_analysis.DISCORDANCE
         rows = power_analysis.assumed(design, shares, image_correlation, alpha, power_)

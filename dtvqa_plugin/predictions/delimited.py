@@ -6,8 +6,9 @@ import io
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from dtvqa_plugin.predictions.opening import opened
 from dtvqa_plugin.predictions.rows import (
     PredictionFileError,
     PredictionRow,
@@ -21,16 +22,17 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
 
     number = 0
     try:
-        source, instead = _source(path)
-        for chunk in _chunks(source, separator):
-            if instead is not None:
-                chunk = chunk.replace(instead, "\0", regex=True)
-            names = [str(name) for name in chunk.columns]
-            if column not in names:
-                raise no_column(path, column, names)
-            for values in chunk.itertuples(index=False, name=None):
-                number += 1
-                yield text_row(number, dict(zip(names, values, strict=True)), column)
+        with opened(path) as handle:
+            source, instead = _source(path, handle)
+            for chunk in _chunks(source, separator):
+                if instead is not None:
+                    chunk = chunk.replace(instead, "\0", regex=True)
+                names = [str(name) for name in chunk.columns]
+                if column not in names:
+                    raise no_column(path, column, names)
+                for values in chunk.itertuples(index=False, name=None):
+                    number += 1
+                    yield text_row(number, dict(zip(names, values, strict=True)), column)
     except UnicodeDecodeError as error:
         message = f"{path}: not UTF-8 ({error.reason}). Write the file again."
         raise PredictionFileError(message) from error
@@ -45,28 +47,28 @@ _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
 """Code points that Unicode keeps free of meaning; text does not hold them."""
 
 
-def _source(path: Path) -> tuple[Path | io.StringIO, str | None]:
+def _source(path: Path, handle: BinaryIO) -> tuple[BinaryIO | io.StringIO, str | None]:
     """What pandas reads, and the character in it that means NUL, None if there is no NUL.
 
     pandas 2 ends a cell at a NUL without a warning; pandas 3 keeps it.
     """
-    with path.open("rb") as handle:
-        if not any(b"\0" in part for part in iter(lambda: handle.read(1 << 20), b"")):
-            return path, None
-    text = path.read_bytes().decode("utf-8")
+    with opened(path) as looked_at:
+        if not any(b"\0" in part for part in iter(lambda: looked_at.read(1 << 20), b"")):
+            return handle, None
+    text = handle.read().decode("utf-8")
     instead = next((char for char in _NONCHARACTERS if char not in text), None)
     if instead is None:
         raise PredictionFileError(f"{path}: not text (NUL and all Unicode noncharacters).")
     return io.StringIO(text.replace("\0", instead), newline=""), instead
 
 
-def _chunks(path: Path | io.StringIO, separator: str) -> Iterator[Any]:
+def _chunks(source: BinaryIO | io.StringIO, separator: str) -> Iterator[Any]:
     """Frames of text. Raises pandas' ParserWarning for rows that are longer than the header, of
     which pandas would drop cells."""
     import pandas  # already there through `datasets`
 
     chunks = pandas.read_csv(
-        path,
+        source,
         sep=separator,
         dtype=str,
         keep_default_na=False,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from dtvqa_plugin.predictions.opening import opened
 from dtvqa_plugin.predictions.rows import (
     Fault,
     PredictionFileError,
@@ -21,13 +22,12 @@ MAX_RECORD_BYTES = 64 * 2**20
 """Longest JSON Lines record that is read: it bounds the memory a damaged file can claim."""
 
 
-def iter_records(path: Path | str, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
+def json_records(path: Path, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
     """Stream (place, value) from a JSON array, JSON Lines, or a single JSON document.
 
     Memory is bounded by the largest record. A record that is not valid JSON goes to ``fault``
     (place, reason) and is left out; without ``fault`` it raises PredictionFileError.
     """
-    path = Path(path)
 
     def complain(place: str, why: str) -> None:
         if fault is None:
@@ -46,7 +46,7 @@ def iter_records(path: Path | str, fault: Fault | None = None) -> Iterator[tuple
 
 def _first_line_is_whole(path: Path) -> bool:
     """Whether the file's first line is complete JSON, or is the start of JSON Lines cut off."""
-    with path.open("rb") as handle:
+    with opened(path) as handle:
         line = b""
         while not line.strip():
             line = handle.readline(MAX_RECORD_BYTES)
@@ -60,7 +60,7 @@ def _first_line_is_whole(path: Path) -> bool:
 
 
 def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
-    with path.open("rb") as handle:
+    with opened(path) as handle:
         number = 0
         while line := handle.readline(MAX_RECORD_BYTES):
             number += 1
@@ -85,11 +85,13 @@ def _skip_line(handle: IO[bytes]) -> None:
 
 
 def _document(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
-    if path.stat().st_size > MAX_RECORD_BYTES:
+    with opened(path) as handle:
+        content = handle.read(MAX_RECORD_BYTES + 1)
+    if len(content) > MAX_RECORD_BYTES:
         complain("record 1", f"one JSON document over {MAX_RECORD_BYTES // 2**20} MiB")
         return
     try:
-        value = json.loads(path.read_bytes().decode("utf-8-sig"))
+        value = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         complain("record 1", f"not valid JSON ({reason(error)})")
         return
@@ -98,7 +100,7 @@ def _document(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
 
 def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
     number = 0
-    with path.open("rb") as handle:
+    with opened(path) as handle:
         try:
             for _, _, value in JsonList(handle.read, MAX_RECORD_BYTES):
                 number += 1
@@ -109,7 +111,7 @@ def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
 
 def _first_character(path: Path) -> str:
     """The first character of a text file that is neither white space nor a byte order mark."""
-    with path.open("rb") as handle:
+    with opened(path) as handle:
         while chunk := handle.read(4096):
             text = chunk.removeprefix(BOM).lstrip()
             if text:
@@ -119,7 +121,7 @@ def _first_character(path: Path) -> str:
 
 def json_rows(path: Path, column: str, fault: Fault | None) -> Iterator[PredictionRow]:
     number = 0
-    for place, value in iter_records(path, fault):
+    for place, value in json_records(path, fault):
         number += 1
         if not isinstance(value, dict):
             message = f"a {type(value).__name__} where a record is expected"

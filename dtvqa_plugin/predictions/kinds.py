@@ -1,106 +1,160 @@
 """Which kind of file holds predictions, told by its content, and its answers one by one.
 
-Five kinds are known: lmms-eval sample logs (``doc_id`` with ``filtered_resps``), VLMEvalKit
-prediction files (``index``, ``question`` and ``prediction``, or ``index`` and ``prediction`` in a
-file that is named as VLMEvalKit names it), per-question score files of this plugin, the paper's
-own result files (``predict`` in each record), and plain tables or JSON Lines
-``{"question_id" or "dataset_name" + "id", "prediction"}``.
+Known are the logs of lmms-eval, EvalScope and inspect_ai, VLMEvalKit's prediction files (``index``,
+``question`` and ``prediction``, or ``index`` and ``prediction`` in a file that is named as
+VLMEvalKit names it), result files of ms-swift, LLaVA and the paper's runners, per-question score
+files of this plugin, maps from question ids to outputs, and plain records or tables
+``{"question_id" or "dataset_name" + "id", "prediction"}``. `Columns` names other keys.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.benchmark.inputs import INPUTS
-from dtvqa_plugin.metrics.names import METRICS
-from dtvqa_plugin.predictions.json_records import iter_records
-from dtvqa_plugin.predictions.reader import iter_predictions
+from dtvqa_plugin.predictions.inspect_log import is_log, log_samples
+from dtvqa_plugin.predictions.opening import TEXT_SUFFIX, Form, bare_name, form_of, suffix_of
+from dtvqa_plugin.predictions.reader import iter_predictions, iter_records
 from dtvqa_plugin.predictions.rows import (
     LIST_LOSS,
-    SUFFIXES,
-    TABLE_SUFFIXES,
     Fault,
     NoPredictionsError,
     PredictionFileError,
     PredictionRow,
     as_key,
+    no_column,
+)
+from dtvqa_plugin.predictions.shapes import (
+    Columns,
+    Kind,
+    RawAnswer,
+    Reader,
+    asked,
+    condition_in,
+    evalscope_answer,
+    inspect_answer,
+    is_key,
+    is_map,
+    llava_answer,
+    lmms_answer,
+    map_answers,
+    named,
+    only,
+    plain_answer,
+    repeat_in,
+    review_answer,
+    swift_answer,
+    text_of,
+    value_at,
 )
 
+__all__ = ["Columns", "Kind", "RawAnswer", "answers", "found_names", "sniff", "vlmevalkit_name"]
 
-class Kind(Enum):
-    """What wrote a file."""
-
-    LMMS_EVAL = "lmms-eval"
-    VLMEVALKIT = "VLMEvalKit"
-    RELEASED = "released runner"
-    PLAIN = "plain"
-    SCORES = "per-question scores"
-
-
-@dataclass(frozen=True, slots=True)
-class RawAnswer:
-    """One output as a file holds it.
-
-    ``question_id`` is None if the record names no question. ``prediction`` is text or None (no
-    output); ``stored`` the scores that the host saved (0-1); ``loss`` what the file format
-    destroyed. ``condition`` and ``model`` are given where the record itself says them.
-    ``repeat`` tells several responses to one question apart, None where there is one; ``listed``
-    means that the responses stand together in one record.
-    """
-
-    place: str
-    question_id: str | None
-    prediction: object
-    stored: Mapping[str, float] = field(default_factory=dict)
-    condition: str | None = None
-    model: str | None = None
-    loss: str | None = None
-    repeat: str | None = None
-    listed: bool = False
+_LOOKED_AT = 20
+_NO_COLUMNS = Columns()
+_NO_SUCH = "\ufdd0"
+"""A column that no table has: asking for it names those that are there."""
+_READERS: Mapping[Kind, Reader] = {
+    Kind.LMMS_EVAL: lmms_answer,
+    Kind.LLAVA: llava_answer,
+    Kind.SWIFT: swift_answer,
+    Kind.EVALSCOPE: evalscope_answer,
+    Kind.EVALSCOPE_REVIEW: review_answer,
+    Kind.INSPECT: inspect_answer,
+}
+_TABLE_COLUMNS: Mapping[str, Kind] = {
+    "prediction": Kind.PLAIN,
+    "predict": Kind.RELEASED,
+    "response": Kind.SWIFT,
+    "text": Kind.LLAVA,
+}
+"""The columns of outputs in tables, in the order in which they are looked for."""
 
 
-def sniff(path: Path) -> Kind | None:
+# --- the kind ---------------------------------------------------------------------------------
+
+
+def sniff(path: Path, columns: Columns = _NO_COLUMNS) -> Kind | None:
     """The kind of a file, None if it holds no predictions. Looks at its first records only.
 
-    Raises PredictionFileError for a file so damaged that nothing in it can be read.
+    Raises PredictionFileError for a file so damaged that nothing in it can be read, and
+    NoPredictionsError for one without the columns that ``columns`` names.
     """
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    form = form_of(path)
+    if form is None:
         return None
-    if path.stat().st_size == 0:
+    if form is not Form.DATASET and path.stat().st_size == 0:
         raise PredictionFileError(f"{path}: the file is empty; run the inference again")
-    if suffix in TABLE_SUFFIXES:
-        return _sniff_table(path)
+    if form is Form.INSPECT:
+        return Kind.INSPECT
+    if form.is_table:
+        return _sniff_table(path, columns)
+    if is_log(path):
+        return Kind.INSPECT
     faults: list[str] = []
     values = iter_records(path, lambda place, why: faults.append(f"{place}: {why}"))
-    first = [value for _, value in islice(values, 20)]
+    first = [value for _, value in islice(values, _LOOKED_AT)]
+    if columns and (records := [value for value in first if isinstance(value, dict)]):
+        _check_columns(path, records[0], columns)
     for value in first:
-        kind = _kind_of_record(value, path)
-        if kind is not None:
+        if isinstance(value, dict) and (kind := _kind_of_record(value, path, columns)) is not None:
             return kind
-    if faults and not first:
+    if faults and not first and suffix_of(path) != TEXT_SUFFIX:
         raise PredictionFileError(f"{path}, {faults[0]}. Run the inference again.")
     return None
 
 
-def _sniff_table(path: Path) -> Kind | None:
+def _check_columns(path: Path, record: Mapping[str, Any], columns: Columns) -> None:
+    for name in (columns.id, columns.prediction):
+        if name is not None and not value_at(record, name)[0]:
+            raise no_column(path, name, record)
+
+
+def _sniff_table(path: Path, columns: Columns) -> Kind | None:
     try:
-        row = next(iter_predictions(path), None)
+        column, row = _table_start(path, columns)
     except NoPredictionsError:
+        if columns:
+            raise
         return None
+    except PredictionFileError:
+        if suffix_of(path) == TEXT_SUFFIX:  # a text that is no table
+            return None
+        raise
     if row is None:
         return None
-    if row.index and _is_vlmevalkit(path, row.fields):
+    if columns.id is not None:
+        return Kind.PLAIN
+    if row.index and _is_vlmevalkit(path, row.fields) and column == "prediction":
         return Kind.VLMEVALKIT
-    return Kind.PLAIN if row.index or _named(row.fields) else None
+    if not (row.index or named(row.fields) or asked(row.fields)):
+        return Kind.PLAIN if columns.prediction and is_key(row.fields.get("id")) else None
+    if column == "prediction" and "accanls" in row.fields and "outcome" in row.fields:
+        return Kind.SCORES
+    return _TABLE_COLUMNS.get(column, Kind.PLAIN)
+
+
+def _table_start(path: Path, columns: Columns) -> tuple[str, PredictionRow | None]:
+    """The column of outputs, and the first row. Raises NoPredictionsError where there is none."""
+    missing: NoPredictionsError | None = None
+    for column in (columns.prediction,) if columns.prediction else _TABLE_COLUMNS:
+        try:
+            row = next(iter_predictions(path, column), None)
+        except NoPredictionsError as error:
+            missing = missing or error
+            continue
+        if row is not None and columns.id is not None:
+            index = {"index": row.index} if row.index else {}
+            _check_columns(path, {**row.fields, column: "", **index}, Columns(columns.id))
+        return column, row
+    assert missing is not None
+    raise missing
 
 
 def _is_vlmevalkit(path: Path, columns: Collection[str]) -> bool:
@@ -108,67 +162,105 @@ def _is_vlmevalkit(path: Path, columns: Collection[str]) -> bool:
     return "question" in columns or vlmevalkit_name(path) is not None
 
 
-def _kind_of_record(value: object, path: Path) -> Kind | None:
-    if not isinstance(value, dict):
-        return None
+def _kind_of_record(value: Mapping[str, Any], path: Path, columns: Columns) -> Kind | None:
     keys = value.keys()
     if "doc_id" in keys and ("filtered_resps" in keys or "resps" in keys):
         return Kind.LMMS_EVAL
+    if "model_output" in keys and "messages" in keys:
+        return Kind.EVALSCOPE
+    if "sample_score" in keys:
+        return Kind.EVALSCOPE_REVIEW
     if "predict" in keys:
         return Kind.RELEASED
-    if "prediction" not in keys:
-        return None
-    if "index" in keys and _is_vlmevalkit(path, keys):
-        return Kind.VLMEVALKIT
-    if _named(value) is None and "index" not in keys:
-        return None
-    return Kind.SCORES if "accanls" in keys else Kind.PLAIN
-
-
-def _named(record: Mapping[str, Any]) -> str | None:
-    """The question that a record names: ``question_id``, else ``dataset_name`` and ``id``."""
-    question_id = record.get("question_id")
-    if isinstance(question_id, str) and question_id:
-        return question_id
-    name, number = record.get("dataset_name"), record.get("id")
-    if isinstance(name, str) and isinstance(number, str | int | float):
-        return f"{name}/{as_key(number)}"
+    if columns.prediction is not None or "prediction" in keys:
+        return _kind_of_prediction(value, path, columns)
+    if "response" in keys and ({"messages", "query", "labels"} & keys or _says_question(value)):
+        return Kind.SWIFT
+    if isinstance(value.get("text"), str) and "question_id" in keys:
+        return Kind.LLAVA
+    if is_map(value):
+        return Kind.MAP
     return None
 
 
-def answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
+def _kind_of_prediction(value: Mapping[str, Any], path: Path, columns: Columns) -> Kind | None:
+    if "index" in value and "prediction" in value and _is_vlmevalkit(path, value.keys()):
+        return Kind.VLMEVALKIT
+    if columns or "index" in value or _says_question(value):
+        return Kind.SCORES if "accanls" in value else Kind.PLAIN
+    return None
+
+
+def _says_question(value: Mapping[str, Any]) -> bool:
+    return named(value) is not None or asked(value) is not None
+
+
+def found_names(path: Path) -> str:
+    """The keys or columns of a file's first record, for a message; what it is, without them."""
+    try:
+        form = form_of(path)
+        if form is None:
+            return "not text that could be JSON or a table"
+        if form.is_table:
+            next(iter_predictions(path, _NO_SUCH), None)
+            return "an empty table"
+        for _, value in islice(iter_records(path), 1):
+            if isinstance(value, dict):
+                return f"keys found: {', '.join(map(str, islice(value, 12))) or 'none'}"
+            return f"a {type(value).__name__} where a record is expected"
+    except NoPredictionsError as error:
+        return f"columns found: {', '.join(error.found[:12]) or 'none'}"
+    except (PredictionFileError, OSError) as error:
+        return str(error)
+    return "no records"
+
+
+# --- the answers ------------------------------------------------------------------------------
+
+
+def answers(
+    path: Path, kind: Kind, fault: Fault, columns: Columns = _NO_COLUMNS
+) -> Iterator[RawAnswer]:
     """Stream the answers of a file; records that cannot be read go to ``fault``.
 
     A record that holds a list of responses gives one answer a response.
     """
-    table = kind is Kind.VLMEVALKIT or path.suffix.lower() in TABLE_SUFFIXES
-    found = _table_answers(path, kind, fault) if table else _record_answers(path, kind, fault)
+    form = form_of(path)
+    if form is not None and (form.is_table or (kind is Kind.VLMEVALKIT and form is Form.JSON)):
+        found = _table_answers(path, kind, fault, columns)
+    else:
+        found = _record_answers(path, kind, fault, columns)
     for answer in found:
         yield from _responses(answer)
 
 
 def _responses(answer: RawAnswer) -> Iterator[RawAnswer]:
-    output = _only(answer.prediction)
+    output = only(answer.prediction)
     if not isinstance(output, list) or not output:
         yield replace(answer, prediction=output)
         return
     for number, response in enumerate(output, start=1):
-        yield replace(
-            answer, prediction=_only(response), repeat=str(number), listed=True, loss=None
-        )
+        yield replace(answer, prediction=only(response), repeat=str(number), listed=True, loss=None)
 
 
-def _table_answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
-    for row in iter_predictions(path, fault=fault):
-        yield RawAnswer(
+def _table_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> Iterator[RawAnswer]:
+    column = _table_start(path, columns)[0]
+    own = kind is Kind.SCORES
+    for row in iter_predictions(path, column, fault=fault):
+        answer = RawAnswer(
             f"row {row.number}",
-            _named(row.fields) or row.index or None,
-            _listed(row),
-            condition=_condition(row.fields) if kind is Kind.PLAIN else None,
-            model=_text(row.fields.get("model")),
+            named(row.fields) or row.index or None,
+            unescaped(_listed(row)) if own else _listed(row),
+            condition=condition_in(row.fields) if kind is not Kind.VLMEVALKIT else None,
+            model=text_of(row.fields.get("model")),
             loss=row.loss,
-            repeat=_repeat(row.fields),
+            repeat=repeat_in(row.fields),
+            record=row.fields,
         )
+        if columns.id is not None:
+            fields = {**row.fields, "index": row.index}
+            answer = replace(answer, question_id=_given_id(fields, columns.id))
+        yield answer
 
 
 def _listed(row: PredictionRow) -> object:
@@ -178,95 +270,50 @@ def _listed(row: PredictionRow) -> object:
     return row.prediction
 
 
-def _record_answers(path: Path, kind: Kind, fault: Fault) -> Iterator[RawAnswer]:
-    read = _lmms_answer if kind is Kind.LMMS_EVAL else _plain_answer
-    for place, value in iter_records(path, fault):
-        if isinstance(value, dict):
-            yield read(place, value)
-        else:
+def _record_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> Iterator[RawAnswer]:
+    read = _READERS.get(kind, plain_answer)
+    records = log_samples(path, fault) if kind is Kind.INSPECT else iter_records(path, fault)
+    for place, value in records:
+        if not isinstance(value, dict):
             fault(place, f"a {type(value).__name__} where a record is expected")
+        elif kind is Kind.MAP:
+            yield from map_answers(place, value)
+        elif columns:
+            yield from _with_columns(read(place, value), value, columns, fault)
+        else:
+            yield read(place, value)
 
 
-def _plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
-    output = record["predict"] if "predict" in record else record.get("prediction")
-    index = record.get("index")
-    return RawAnswer(
-        place,
-        _named(record) or (None if index in (None, "") else as_key(index)),
-        record.get("raw_prediction", output),
-        stored_scores(record),
-        condition=_condition(record),
-        model=_text(record.get("model")) or _text(record.get("model_name")),
-        repeat=_repeat(record),
-    )
+def _with_columns(
+    answer: RawAnswer, record: Mapping[str, Any], columns: Columns, fault: Fault
+) -> Iterator[RawAnswer]:
+    """The answer with what the named columns hold in place of the kind's own."""
+    if columns.prediction is not None:
+        there, prediction = value_at(record, columns.prediction)
+        if not there:
+            fault(answer.place, f"has no {columns.prediction!r}")
+            return
+        answer = replace(answer, prediction=prediction)
+    if columns.id is not None:
+        answer = replace(answer, question_id=_given_id(record, columns.id))
+    yield answer
 
 
-def _lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
-    ours = record.get("dtvqa")
-    doc = record.get("doc")
-    ours = ours if isinstance(ours, dict) else {}
-    doc = doc if isinstance(doc, dict) else {}
-    return RawAnswer(
-        place,
-        _named(ours) or _named(doc) or _named(record),
-        _lmms_output(record, ours),
-        stored_scores(record),
-        condition=_condition(ours),
-        repeat=_repeat(record),
-    )
-
-
-NULL_TEXT = "None"
-"""How lmms-eval 0.6.0 to 0.7.3 log a null answer: every response goes through ``str``."""
-
-
-def _lmms_output(record: Mapping[str, Any], ours: Mapping[str, Any]) -> object:
-    """The raw output; where the host logged a null answer as text, our record decides."""
-    output = record.get("resps", record.get("filtered_resps"))
-    single = _only(output)
-    if isinstance(single, list):
-        return single
-    reason = "failed" if ours.get("failed") is True else record.get("unanswered")
-    if reason == "failed":
+def _given_id(record: Mapping[str, Any], name: str) -> str | None:
+    """The id under a name; the record's ``dataset_name`` completes one without a set's name."""
+    value = value_at(record, name)[1]
+    if not is_key(value):
         return None
-    return "" if reason == "empty" and single == NULL_TEXT else single
+    key, dataset = as_key(value), record.get("dataset_name")
+    return f"{dataset}/{key}" if "/" not in key and isinstance(dataset, str) else key
 
 
-def _only(output: object) -> object:
-    while isinstance(output, list) and len(output) == 1:
-        output = output[0]
-    return output
+_MARKED = re.compile(r"'+\s*[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}]")
 
 
-REPEAT_KEYS = ("repeat", "sample_index", "trial")
-"""Fields that may say which of several responses to a question a record holds."""
-
-
-def _repeat(record: Mapping[str, Any]) -> str | None:
-    for key in REPEAT_KEYS:
-        value = record.get(key)
-        if isinstance(value, str | int | float) and value != "" and not isinstance(value, bool):
-            return as_key(value)
-    return None
-
-
-def _condition(record: Mapping[str, Any]) -> str | None:
-    """The condition that a record names; version 0.1.0 wrote it under ``prompt``."""
-    return _text(record.get("condition")) or _text(record.get("prompt"))
-
-
-def stored_scores(record: Mapping[str, Any]) -> dict[str, float]:
-    """The scores a record holds; a whole number that no score can be counts as infinite."""
-    found = {name: record[name] for name in METRICS if isinstance(record.get(name), int | float)}
-    return {
-        name: float(value) if isinstance(value, float) or abs(value) < 2**53 else math.inf
-        for name, value in found.items()
-        if not isinstance(value, bool)
-    }
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+def unescaped(text: object) -> object:
+    """The text of a cell of our own csv: one apostrophe before a formula's sign taken off."""
+    return text[1:] if isinstance(text, str) and _MARKED.match(text) else text
 
 
 # --- what a file's name and its neighbours say ------------------------------------------------
@@ -294,7 +341,7 @@ class NamedFile:
 
 def vlmevalkit_name(path: Path) -> NamedFile | None:
     """Read ``MODEL_DTVQA_DTScene_PROMPTED.xlsx``; None if the name is of another form."""
-    match = _DATASET.fullmatch(path.stem)
+    match = _DATASET.fullmatch(bare_name(path))
     if match is None:
         return None
     return NamedFile(match["model"], match["dataset"], _CONDITIONS[match["ending"]])

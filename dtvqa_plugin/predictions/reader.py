@@ -6,18 +6,21 @@ into 7. The readers here give the text as the model wrote it, and say of each ro
 format has already destroyed something (``PredictionRow.loss``). Nothing is unpickled.
 
 :func:`iter_predictions` streams the rows of any of the five formats, :func:`read_predictions`
-collects them (for a host's ``evaluate``).
+collects them (for a host's ``evaluate``), :func:`iter_records` streams whole records, also from
+Parquet and saved datasets. Any of the files may be packed by gzip, bzip2, xz or Zstandard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from dtvqa_plugin.predictions.columnar import dataset_records, parquet_records
 from dtvqa_plugin.predictions.delimited import delimited_rows
-from dtvqa_plugin.predictions.json_records import json_rows
+from dtvqa_plugin.predictions.json_records import json_records, json_rows
+from dtvqa_plugin.predictions.opening import Form, form_of
 from dtvqa_plugin.predictions.rows import (
-    SUFFIXES,
     Fault,
     PredictionFileError,
     PredictionRow,
@@ -25,7 +28,7 @@ from dtvqa_plugin.predictions.rows import (
 )
 from dtvqa_plugin.predictions.xlsx import xlsx_rows
 
-__all__ = ["iter_predictions", "read_predictions"]
+__all__ = ["iter_predictions", "iter_records", "read_predictions"]
 
 
 def read_predictions(path: Path | str, column: str = "prediction") -> PredictionTable:
@@ -47,16 +50,32 @@ def iter_predictions(
     Without ``fault`` a record that cannot be read raises PredictionFileError.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == ".xlsx":
+    form = form_of(path)
+    if form is Form.XLSX:
         yield from xlsx_rows(path, column)
-    elif suffix in (".tsv", ".csv"):
-        yield from delimited_rows(path, column, "\t" if suffix == ".tsv" else ",")
-    elif suffix in (".json", ".jsonl"):
+    elif form is Form.TSV or form is Form.CSV:
+        yield from delimited_rows(path, column, "\t" if form is Form.TSV else ",")
+    elif form is Form.JSON:
         yield from json_rows(path, column, fault)
     else:
         raise PredictionFileError(
             f"{path}: not a prediction file this reader takes "
-            f"({', '.join(SUFFIXES)}; pickles are never opened). "
+            "(xlsx, tsv, csv, json, jsonl; pickles are never opened). "
             "Set PRED_FORMAT=tsv and rerun, or convert the file."
         )
+
+
+def iter_records(path: Path | str, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
+    """Stream (place, value) from JSON, JSON Lines, Parquet or a folder saved by ``datasets``.
+
+    Memory is bounded by the largest record. A record that is not valid JSON goes to ``fault``
+    (place, reason) and is left out; without ``fault`` it raises PredictionFileError.
+    """
+    path = Path(path)
+    form = form_of(path)
+    if form is Form.PARQUET:
+        yield from parquet_records(path)
+    elif form is Form.DATASET:
+        yield from dataset_records(path)
+    else:
+        yield from json_records(path, fault)

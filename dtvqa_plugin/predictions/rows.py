@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.errors import DataError
-
-TABLE_SUFFIXES = (".xlsx", ".tsv", ".csv")
-SUFFIXES = (*TABLE_SUFFIXES, ".json", ".jsonl")
 
 LIST_LOSS = "stored as list, not as text"
 """The loss of a row whose prediction is a JSON list."""
@@ -27,7 +24,14 @@ class PredictionFileError(DataError):
 
 
 class NoPredictionsError(PredictionFileError):
-    """A readable table without a column of predictions."""
+    """Readable records without the column of predictions, or another that was asked for.
+
+    ``found`` names the columns that are there.
+    """
+
+    def __init__(self, message: str, found: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.found = tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,12 @@ def as_key(value: object) -> str:
 
 
 def no_column(path: Path, column: str, columns: Iterable[object]) -> NoPredictionsError:
-    found = ", ".join(sorted(map(str, columns))[:12]) or "none"
+    names = sorted(map(str, columns))
+    found = ", ".join(names[:12]) or "none"
     return NoPredictionsError(
-        f"{path}: no column {column!r} (found: {found}). Pass the file that the inference wrote."
+        f"{path}: no column {column!r} (found: {found}). Pass the file that the inference wrote, "
+        "or name its columns with --id-column and --prediction-column.",
+        names,
     )
 
 

@@ -17,8 +17,10 @@ from dtvqa_plugin.benchmark.inputs import (
     input_of,
 )
 from dtvqa_plugin.metrics.names import METRICS
-from dtvqa_plugin.predictions.json_records import iter_records
-from dtvqa_plugin.predictions.kinds import Kind, stored_scores, vlmevalkit_name
+from dtvqa_plugin.predictions.kinds import vlmevalkit_name
+from dtvqa_plugin.predictions.opening import bare_name
+from dtvqa_plugin.predictions.reader import iter_records
+from dtvqa_plugin.predictions.shapes import stored_scores
 from dtvqa_plugin.runs.image_path import (
     GREY,
     HOST_DEFAULT,
@@ -88,32 +90,22 @@ class Context:
     stored_means: Mapping[str, float] = field(default_factory=dict)
 
 
-def context_of(path: Path, kind: Kind) -> Context:
-    """Read the files beside a prediction file of a known kind."""
-    if kind is Kind.LMMS_EVAL:
-        return _lmms_context(path)
-    if kind is Kind.VLMEVALKIT:
-        return _vlmevalkit_context(path)
-    host = "released runner" if kind is Kind.RELEASED else UNKNOWN
-    return Context(model=path.stem, host=host)
-
-
 # --- lmms-eval --------------------------------------------------------------------------------
 
 _SAMPLES = re.compile(r"(?P<stamp>.*)_samples_(?P<task>.+)")
 
 
-def _lmms_context(path: Path) -> Context:
-    match = _SAMPLES.fullmatch(path.stem)
-    stamp, task = (match["stamp"], match["task"]) if match else (path.stem, "")
+def lmms_context(path: Path) -> Context:
+    match = _SAMPLES.fullmatch(bare_name(path))
+    stamp, task = (match["stamp"], match["task"]) if match else (bare_name(path), "")
     results = _lmms_results(path, stamp, task)
     by_name = _condition_of_task(task)
     if results is None:
-        model = path.parent.name if match and path.parent.name else path.stem
+        model = path.parent.name if match and path.parent.name else bare_name(path)
         return Context(model, host="lmms-eval", stamp=stamp, task=task, condition=by_name)
-    run = _mapping(results.get("config"))
-    config = _mapping(_mapping(results.get("configs")).get(task))
-    metadata = _mapping(config.get("metadata"))
+    run = mapping(results.get("config"))
+    config = mapping(mapping(results.get("configs")).get(task))
+    metadata = mapping(config.get("metadata"))
     condition = _condition(metadata, by_name)
     given = input_of(_own_condition(condition, metadata, by_name))
     used = _lmms_prompt(config, run, condition)
@@ -165,8 +157,8 @@ def _lmms_prompt(
     config: Mapping[str, Any], run: Mapping[str, Any], condition: object
 ) -> object | None:
     """The prompt's name: the entry under the exact ``--model`` string, else the default one."""
-    by_model = _mapping(config.get("lmms_eval_specific_kwargs"))
-    own = _mapping(by_model.get(str(run.get("model"))))
+    by_model = mapping(config.get("lmms_eval_specific_kwargs"))
+    own = mapping(by_model.get(str(run.get("model"))))
     used: object = own.get("prompt", by_model.get("prompt", condition))
     return used
 
@@ -179,7 +171,7 @@ def _lmms_results(path: Path, stamp: str, task: str) -> Mapping[str, Any] | None
     found = [
         results
         for other in sorted(path.parent.glob("*results.json"))
-        if (results := _read_json(other)) is not None and task in _mapping(results.get("configs"))
+        if (results := _read_json(other)) is not None and task in mapping(results.get("configs"))
     ]
     return found[0] if len(found) == 1 else None
 
@@ -252,12 +244,12 @@ def _lmms_runner(run: Mapping[str, Any]) -> str:
     match = _BACKEND.fullmatch(str(run.get("model_backend", "")))
     if match is not None:
         return match["kind"]
-    forced = _mapping(run.get("resolved_cli_args")).get("force_simple")
+    forced = mapping(run.get("resolved_cli_args")).get("force_simple")
     return "simple" if forced is True else ""
 
 
 def _asked_repeats(config: Mapping[str, Any], run: Mapping[str, Any]) -> int:
-    asked = config.get("repeats", _mapping(run.get("resolved_cli_args")).get("repeats", 1))
+    asked = config.get("repeats", mapping(run.get("resolved_cli_args")).get("repeats", 1))
     return asked if isinstance(asked, int) else 1
 
 
@@ -286,13 +278,13 @@ def _settings(settings: object, run: Mapping[str, Any]) -> dict[str, str]:
     """Generation settings one by one; what the command line set replaces the task's own."""
     given = run.get("gen_kwargs")
     overridden = given if isinstance(given, dict) else _arguments(given)
-    return {str(key): str(value) for key, value in {**_mapping(settings), **overridden}.items()}
+    return {str(key): str(value) for key, value in {**mapping(settings), **overridden}.items()}
 
 
 def _generation(settings: object, results: Mapping[str, Any]) -> str:
     """Generation settings as ``key=value`` in key order; what the command line set comes last."""
-    pairs = [f"{key}={value}" for key, value in sorted(_mapping(settings).items())]
-    given = _mapping(results.get("config")).get("gen_kwargs")
+    pairs = [f"{key}={value}" for key, value in sorted(mapping(settings).items())]
+    given = mapping(results.get("config")).get("gen_kwargs")
     if isinstance(given, dict):
         given = ",".join(f"{key}={value}" for key, value in sorted(given.items()))
     if given:
@@ -301,25 +293,25 @@ def _generation(settings: object, results: Mapping[str, Any]) -> str:
 
 
 def _stored_means(results: Mapping[str, Any], task: str) -> dict[str, float]:
-    row = _mapping(_mapping(results.get("results")).get(task))
+    row = mapping(mapping(results.get("results")).get(task))
     return stored_scores({name: row.get(f"{name},none") for name in METRICS})
 
 
 # --- VLMEvalKit -------------------------------------------------------------------------------
 
 
-def _vlmevalkit_context(path: Path) -> Context:
+def vlmevalkit_context(path: Path) -> Context:
     named = vlmevalkit_name(path)
-    summary = _read_json(path.with_name(f"{path.stem}_summary.json")) or {}
-    host = _mapping(summary.get("host"))
+    summary = _read_json(path.with_name(f"{bare_name(path)}_summary.json")) or {}
+    host = mapping(summary.get("host"))
     condition = _condition(summary, named.condition if named else None)
     given = input_of(str(condition))
     version = "=".join(str(host[key]) for key in ("distribution", "version") if key in host)
-    settings = _mapping(_mapping(summary.get("model_settings")).get("settings"))
-    arguments = _plain_values(settings)
+    settings = mapping(mapping(summary.get("model_settings")).get("settings"))
+    arguments = plain_values(settings)
     generation = {key: value for key, value in arguments.items() if key in GENERATION_KEYS}
     return Context(
-        model=str(summary.get("model") or (named.model if named else path.stem)),
+        model=str(summary.get("model") or (named.model if named else bare_name(path))),
         condition=None if condition is None else str(condition),
         prompt=None if condition is None else str(summary.get("prompt_name", condition)),
         given=given.text_given(str(summary.get("recognised_by") or UNKNOWN)),
@@ -328,19 +320,18 @@ def _vlmevalkit_context(path: Path) -> Context:
         image=NO_PICTURE
         if given.picture == NO_PICTURE
         else image_path(given.picture_given, summary.get("image_path_to_model"), {}),
-        generation=",".join(f"{key}={value}" for key, value in sorted(generation.items()))
-        or UNKNOWN,
+        generation=joined(generation),
         task=named.dataset if named else str(summary.get("dataset", "")),
-        host_model=str(_mapping(summary.get("model_settings")).get("class", "")),
+        host_model=str(mapping(summary.get("model_settings")).get("class", "")),
         arguments={key: value for key, value in arguments.items() if key not in generation},
         settings=generation,
         answers=_answer_origin(summary.get("answers")),
         files=_file_hashes(summary),
-        stored=_stored_questions(path.with_name(f"{path.stem}_questions.jsonl")),
+        stored=_stored_questions(path.with_name(f"{bare_name(path)}_questions.jsonl")),
     )
 
 
-def _plain_values(settings: Mapping[str, Any]) -> dict[str, str]:
+def plain_values(settings: Mapping[str, Any]) -> dict[str, str]:
     """The plain values among a model's settings, secrets left out."""
     return {
         str(key): str(value)
@@ -351,7 +342,7 @@ def _plain_values(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def _answer_origin(said: object) -> AnswerOrigin | None:
     """What the adapter recorded of earlier answers; None where it recorded nothing."""
-    counts = _mapping(said)
+    counts = mapping(said)
     numbers = [counts.get(key) for key in ("total", "reused", "asked")]
     if not all(isinstance(number, int) and number >= 0 for number in numbers):
         return None
@@ -379,12 +370,12 @@ def _condition(said: Mapping[str, Any], otherwise: str | None) -> object:
 
 
 def _file_hashes(metadata: Mapping[str, Any]) -> dict[str, str]:
-    files = _mapping(_mapping(metadata.get("data")).get("files"))
-    hashes = {str(path): _mapping(entry).get("sha256") for path, entry in files.items()}
+    files = mapping(mapping(metadata.get("data")).get("files"))
+    hashes = {str(path): mapping(entry).get("sha256") for path, entry in files.items()}
     return {path: digest for path, digest in hashes.items() if isinstance(digest, str)}
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
@@ -397,3 +388,8 @@ def _read_json(path: Path) -> Mapping[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def joined(settings: Mapping[str, str]) -> str:
+    """Settings as ``key=value`` in key order."""
+    return ",".join(f"{key}={value}" for key, value in sorted(settings.items())) or UNKNOWN

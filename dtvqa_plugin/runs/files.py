@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import heapq
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dtvqa_plugin.predictions.kinds import Kind, sniff
-from dtvqa_plugin.predictions.rows import SUFFIXES, PredictionFileError
+from dtvqa_plugin.predictions.kinds import found_names, sniff
+from dtvqa_plugin.predictions.opening import bare_name, is_candidate, is_dataset_folder
+from dtvqa_plugin.predictions.rows import NoPredictionsError, PredictionFileError
+from dtvqa_plugin.predictions.shapes import Columns, Kind
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.utils import files as system
 
 MAX_FILES = 5_000
+_NAMED = 5
+"""How many files of a folder without any run are named with their keys."""
+_NO_COLUMNS = Columns()
 
 
-def find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
-    """The prediction files under a path, each once, and what was left out and why."""
+def find_files(
+    path: Path, columns: Columns = _NO_COLUMNS
+) -> tuple[list[tuple[Path, Kind]], list[str]]:
+    """The prediction files under a path, each once, and what was left out and why.
+
+    Args:
+        path: A file, a folder saved by ``datasets``, or a folder of runs.
+        columns: The columns that the user names.
+
+    Raises:
+        RunError: There is no such path, or one file that holds no predictions.
+    """
     try:
-        if path.is_file():
-            return [(path, _kind_of(path))], []
+        if path.is_file() or (path.is_dir() and is_dataset_folder(path)):
+            return [(path, _kind_of(path, columns))], []
         if not path.is_dir():
             raise RunError(f"{path}: no such file or folder")
     except OSError as error:  # a name that is too long, a disk that is gone
@@ -30,7 +48,9 @@ def find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
         if file.resolve() in found:
             continue
         try:
-            kind = sniff(file)
+            kind = sniff(file, columns)
+        except NoPredictionsError:
+            continue
         except PredictionFileError as error:
             damaged.append(str(error))
             continue
@@ -40,7 +60,37 @@ def find_files(path: Path) -> tuple[list[tuple[Path, Kind]], list[str]]:
         if kind is not None:
             found[file.resolve()] = (file, kind)
     kept, skipped = _without_byproducts(list(found.values()))
+    if not kept:
+        skipped += [f"{file}: {found_names(file)}" for file in files[:_NAMED]]
     return kept, skipped + damaged
+
+
+STANDARD_INPUT = "-"
+"""The path that means standard input."""
+
+
+def spooled_input() -> Path:
+    """Standard input, copied once to a temporary file, which is gone when the process ends.
+
+    Raises:
+        RunError: It is a terminal, it is empty, or it has been read already.
+    """
+    if _spooled:
+        raise RunError("standard input (-) can be given once")
+    if sys.stdin is None or sys.stdin.isatty():
+        raise RunError("-: standard input is a terminal; pipe the predictions in, or name a file")
+    folder = tempfile.TemporaryDirectory(prefix="dtvqa-")
+    _spooled.append(folder)
+    file = Path(folder.name) / "standard input"
+    try:
+        with file.open("wb") as handle:
+            shutil.copyfileobj(sys.stdin.buffer, handle)
+    except OSError as error:
+        raise RunError(cannot_open("standard input", error)) from error
+    return file
+
+
+_spooled: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def cannot_open(path: Path | str, error: OSError) -> str:
@@ -48,9 +98,10 @@ def cannot_open(path: Path | str, error: OSError) -> str:
     return f"{path}: cannot be opened ({error.strerror or error})"
 
 
-def _kind_of(path: Path) -> Kind:
+def _kind_of(path: Path, columns: Columns) -> Kind:
     try:
-        kind = sniff(path)
+        kind = sniff(path, columns)
+        found = found_names(path) if kind is None else ""
     except PredictionFileError as error:
         raise RunError(str(error)) from error
     except OSError as error:
@@ -58,9 +109,11 @@ def _kind_of(path: Path) -> Kind:
     if kind is not None:
         return kind
     raise RunError(
-        f"{path}: holds no predictions that can be read. Known are lmms-eval sample logs "
-        "(--log_samples), VLMEvalKit prediction files, the paper's result files, and JSON Lines "
-        'with "question_id" (or "dataset_name" and "id") and "prediction".'
+        f"{path}: holds no predictions that can be read ({found}). Known are the logs of lmms-eval "
+        "(--log_samples), EvalScope and inspect_ai, VLMEvalKit prediction files, result files of "
+        "ms-swift, LLaVA and the paper's runners, maps of question ids, and records with "
+        '"question_id" (or "dataset_name" and "id") and "prediction". --id-column and '
+        "--prediction-column name others."
     )
 
 
@@ -88,9 +141,11 @@ def _candidates(folder: Path) -> tuple[list[Path], list[str]]:
             continue
         for entry in entries:
             there = _entry_kind(entry)
-            if there == "folder":
+            if there == "folder" and is_dataset_folder(Path(entry.path)):
+                files.append(Path(entry.path))
+            elif there == "folder":
                 heapq.heappush(waiting, (linked or entry.is_symlink(), depth + 1, entry.path))
-            elif Path(entry.name).suffix.lower() not in SUFFIXES:
+            elif not is_candidate(Path(entry.name)):
                 continue
             elif there == "file":
                 files.append(Path(entry.path))
@@ -111,15 +166,20 @@ def _entry_kind(entry: os.DirEntry[str]) -> str | None:
 def _without_byproducts(
     files: Sequence[tuple[Path, Kind]],
 ) -> tuple[list[tuple[Path, Kind]], list[str]]:
-    """Leave out score files beside predictions, and older VLMEvalKit evaluations.
+    """Leave out what was made of predictions that are here, and older VLMEvalKit evaluations.
+
+    Score files beside predictions, and EvalScope's reviews of them, hold the same answers again.
 
     VLMEvalKit links the latest evaluation's files into the model's folder; the dated folders below
     it hold the same file again, or that of an earlier run.
     """
     predicted = {file.parent.resolve() for file, kind in files if kind is not Kind.SCORES}
     current = {file.name: file for file, kind in reversed(files) if kind is Kind.VLMEVALKIT}
+    answered = {file.name for file, kind in files if kind is Kind.EVALSCOPE}
     kept, skipped = [], []
     for file, kind in files:
+        if kind is Kind.EVALSCOPE_REVIEW and file.name in answered:
+            continue
         if kind is Kind.SCORES and (
             file.parent.resolve() in predicted or _has_scored(file, current)
         ):
@@ -133,5 +193,5 @@ def _without_byproducts(
 
 
 def _has_scored(file: Path, predictions: Mapping[str, Path]) -> bool:
-    stem = file.stem.removesuffix("_questions")
-    return any(f"{stem}{suffix}" in predictions for suffix in SUFFIXES)
+    name = bare_name(file).removesuffix("_questions")
+    return any(bare_name(other) == name for other in predictions.values())

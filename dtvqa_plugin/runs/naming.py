@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dtvqa_plugin.predictions.opening import bare_name
 from dtvqa_plugin.runs.context import weights_of
 from dtvqa_plugin.runs.image_path import HOST_DEFAULT
 from dtvqa_plugin.runs.run import Run
@@ -88,7 +89,9 @@ def _path_labels(group: Sequence[Run]) -> list[str]:
     """File names without their time stamp, else the shortest ends of the paths, that all differ."""
     files = [run.paths[0] for run in group]
     names = [
-        file.stem.removeprefix(run.context.stamp) if run.context.stamp != file.stem else file.stem
+        bare_name(file).removeprefix(run.context.stamp)
+        if run.context.stamp != bare_name(file)
+        else bare_name(file)
         for file, run in zip(files, group, strict=True)
     ]
     if len(set(names)) == len(names):

@@ -11,9 +11,11 @@ from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.splits import CUSTOM_VARIABLE
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
-from dtvqa_plugin.predictions.kinds import Kind, RawAnswer, answers
-from dtvqa_plugin.runs.context import Context, context_of
+from dtvqa_plugin.predictions.kinds import answers
+from dtvqa_plugin.predictions.shapes import Columns, Kind, RawAnswer, asked
+from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Difference, RunError
+from dtvqa_plugin.runs.log_context import context_of
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import TEXT_KEPT
 
@@ -22,6 +24,7 @@ MIXED_SHARE = 0.2
 """Above this share of questions answered again and differently, a file holds several runs."""
 
 FIRST_REPEAT = "1"
+NO_COLUMNS = Columns()
 
 
 @dataclass(slots=True)
@@ -48,7 +51,13 @@ class Part:
         return next(iter(self.by_repeat.values()), {})
 
 
-def read_file(path: Path, kind: Kind, references: References, tau: float) -> list[Part]:
+def read_file(
+    path: Path, kind: Kind, references: References, tau: float, columns: Columns = NO_COLUMNS
+) -> list[Part]:
+    """Score the answers of one file: a part for each split that it answers.
+
+    Raises RunError where none of them belongs to a question, or the file holds several runs.
+    """
     context = context_of(path, kind)
     parts: dict[str, Part] = {}
     unknown, total = 0, 0
@@ -63,27 +72,31 @@ def read_file(path: Path, kind: Kind, references: References, tau: float) -> lis
         if len(unreadable) < EXAMPLES:
             unreadable.append((path.name, place, why))
 
-    for raw in answers(path, kind, fault):
+    for raw in answers(path, kind, fault, columns):
         total += 1
-        if raw.question_id is None:
-            fault(raw.place, "has no question (question_id, or dataset_name and id)")
+        found = _question(raw, references)
+        if found is None and raw.question_id is None:
+            fault(
+                raw.place, "has no question (question_id, dataset_name and id, or picture and text)"
+            )
             continue
-        found = references.find(raw.question_id)
         if found is None:
             unknown += 1
             if len(unknown_ids) < EXAMPLES:
-                unknown_ids.append(raw.question_id)
+                unknown_ids.append(str(raw.question_id))
             continue
         split, record = found
         for key, value in (("model", raw.model), ("condition", raw.condition)):
             if value is not None and len(said[key]) < EXAMPLES:
                 said[key].add(value)
         part = parts.setdefault(split, Part(path, kind, split, context))
-        _add(part, raw, record, tau)
+        _add(part, _numbered(raw, kind, context), record, tau)
         if raw.stored:
             stored[record.question_id] = raw.stored
     _check_single(path, said)
     if not parts:
+        if references.lacking is not None:
+            raise references.lacking
         raise RunError(_nothing_known(context, path, total, unknown_ids, unreadable))
     for part in parts.values():
         part.context = _completed(context, said)
@@ -96,6 +109,23 @@ def read_file(path: Path, kind: Kind, references: References, tau: float) -> lis
     first.unknown, first.unknown_ids = unknown, tuple(unknown_ids)
     first.unreadable, first.unreadable_count = unreadable, count["unreadable"]
     return list(parts.values())
+
+
+def _question(raw: RawAnswer, references: References) -> tuple[str, Record] | None:
+    """The question that an answer names, else the one that its picture and text tell."""
+    found = None if raw.question_id is None else references.find(raw.question_id)
+    if found is not None or not raw.record:
+        return found
+    said = asked(raw.record)
+    return None if said is None else references.find_asked(said)
+
+
+def _numbered(raw: RawAnswer, kind: Kind, context: Context) -> RawAnswer:
+    """EvalScope's ``predictions`` count samples on through the repeats of each question."""
+    index = raw.record.get("index")
+    if kind is not Kind.EVALSCOPE or context.asked_repeats < 2 or not isinstance(index, int):
+        return raw
+    return replace(raw, repeat=str(index % context.asked_repeats + 1))
 
 
 def _nothing_known(
@@ -113,7 +143,8 @@ def _nothing_known(
     if unknown_ids:
         return (
             f"{path}: none of its {total:,} predictions belongs to a question of DT-VQA "
-            f"(the first: {', '.join(map(repr, unknown_ids))}): another benchmark's file?"
+            f"(the first: {', '.join(map(repr, unknown_ids))}; ids are such as 'DTScene/12'): "
+            "another benchmark's file, or another column (--id-column)?"
         )
     detail = "".join(f" {place}: {why}." for _, place, why in unreadable[:1])
     return f"{path}: no prediction in it can be used.{detail}"

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer
-from dtvqa_plugin.predictions.kinds import Kind
 from dtvqa_plugin.predictions.rows import PredictionFileError
+from dtvqa_plugin.predictions.shapes import Columns, Kind
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
-from dtvqa_plugin.runs.files import cannot_open, find_files
+from dtvqa_plugin.runs.files import STANDARD_INPUT, cannot_open, find_files, spooled_input
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.parts import Part, read_file
+from dtvqa_plugin.runs.parts import NO_COLUMNS, Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.text import counted
@@ -31,14 +31,16 @@ def read_runs(
     *,
     tau: float = DEFAULT_TAU,
     name: str | None = None,
+    columns: Columns = NO_COLUMNS,
 ) -> list[Run]:
     """Read every run in a file or folder: one for each model, condition and split.
 
     Args:
-        path: A file or folder.
+        path: A file or folder, or ``-`` for standard input.
         references: Reference answers (default: the store's).
         tau: ANLS threshold, above 0 and at most 1.
         name: Name to show in place of the runs' own.
+        columns: Columns or keys of the question's id and of the output, where they are others.
 
     Returns:
         The runs, scored again, with distinct names.
@@ -49,12 +51,14 @@ def read_runs(
         DataError: The annotations are missing.
     """
     path = Path(path)
+    if str(path) == STANDARD_INPUT:
+        path = spooled_input()
     references = references or References()
-    files, skipped = find_files(path)
+    files, skipped = find_files(path, columns)
     parts: list[Part] = []
     for file, kind in files:
         try:
-            parts += read_file(file, kind, references, tau)
+            parts += read_file(file, kind, references, tau, columns)
         except (RunError, PredictionFileError) as error:
             if file == path or len(files) == 1:
                 raise
@@ -78,14 +82,16 @@ def read_run(
     *,
     tau: float = DEFAULT_TAU,
     name: str | None = None,
+    columns: Columns = NO_COLUMNS,
 ) -> Run:
     """Read a path that holds exactly one run.
 
     Args:
-        path: A file or folder.
+        path: A file or folder, or ``-`` for standard input.
         references: Reference answers (default: the store's).
         tau: ANLS threshold, above 0 and at most 1.
         name: Name to show in place of the run's own.
+        columns: Columns or keys of the question's id and of the output, where they are others.
 
     Returns:
         The run, scored again.
@@ -94,7 +100,7 @@ def read_run(
         RunError: There is no run or more than one, or it cannot be read.
         DataError: The annotations are missing.
     """
-    runs = read_runs(path, references, tau=tau, name=name)
+    runs = read_runs(path, references, tau=tau, name=name, columns=columns)
     if len(runs) > 1:
         listing = "\n".join(f"  {run.name} [{run.condition}]: {run.paths[0]}" for run in runs)
         raise RunError(f"{path} holds {len(runs)} runs; pass one of their files:\n{listing}")
@@ -109,7 +115,7 @@ def _groups(parts: Sequence[Part]) -> list[list[Part]]:
     groups: dict[tuple[object, ...], list[list[Part]]] = {}
     for part in sorted(parts, key=lambda part: -len(part.answers)):
         context = part.context
-        alone = part.kind in (Kind.PLAIN, Kind.RELEASED, Kind.SCORES)
+        alone = part.kind not in (Kind.LMMS_EVAL, Kind.VLMEVALKIT, Kind.EVALSCOPE)
         place = part.path if alone else part.path.parent
         key = (place, context.stamp, context.model, context.condition, part.split)
         for group in groups.setdefault(key, []):

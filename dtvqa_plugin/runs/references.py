@@ -12,6 +12,10 @@ from dtvqa_plugin.benchmark.inputs import INPUTS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
 from dtvqa_plugin.data import Record, data_signature, records
 from dtvqa_plugin.data.splits import SPLITS, Split, get_split
+from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
+from dtvqa_plugin.data.splits.sample import SAMPLE_SPLIT
+from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.predictions.shapes import Asked
 
 PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
 """The order in which the paper lists the subsets, and so do all tables here."""
@@ -47,6 +51,18 @@ class AnnotationStamp:
         return self.sha256[:16] + ("-altered" if self.altered else "")
 
 
+_ASKED_SPLITS = (SAMPLE_SPLIT, CUSTOM_SPLIT, "test")
+"""Where a question is looked for by its picture: the splits that are evaluated."""
+
+
+def _file_name(image: str) -> str:
+    return image.replace("\\", "/").rpartition("/")[2]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 class References:
     """Records by question id, each split read when one of its ids first turns up.
 
@@ -57,6 +73,8 @@ class References:
     def __init__(self, home: str | Path | None = None) -> None:
         self.home = home
         self._splits: dict[str, dict[str, Record]] = {}
+        self.lacking: DataError | None = None
+        self._images: dict[str, dict[str, list[Record]]] = {}
 
     @cached_property
     def _known(self) -> tuple[Split, ...]:
@@ -102,6 +120,48 @@ class References:
         split = self.split_of(question_id)
         record = None if split is None else self.split(split).get(question_id)
         return None if split is None or record is None else (split, record)
+
+    def find_asked(self, asked: Asked) -> tuple[str, Record] | None:
+        """The split and the record of a question told by its picture's name and its text.
+
+        Args:
+            asked: Names of the pictures, and the text that the model was asked, prompt included.
+
+        Returns:
+            Both, or None where no question or more than one fits. The sample, a custom set and
+            the test split are looked through, in this order. ``lacking`` says whose annotations
+            are missing.
+        """
+        text = _one_line(asked.text)
+        names = {_file_name(image) for image in asked.images}
+        for split in _ASKED_SPLITS:
+            by_image = self._by_image(split)
+            fitting = [
+                record
+                for name in names
+                for record in by_image.get(name, ())
+                if _one_line(record.question) in text
+            ]
+            longest = max((len(record.question) for record in fitting), default=0)
+            found = [record for record in fitting if len(record.question) == longest]
+            if found:
+                return (split, found[0]) if len(found) == 1 else None
+        return None
+
+    def _by_image(self, split: str) -> Mapping[str, list[Record]]:
+        """The questions of a split by the picture's file name; none without a custom set."""
+        if split not in self._images:
+            found: dict[str, list[Record]] = {}
+            if any(known.name == split and known.id_prefixes for known in self._known):
+                try:
+                    questions = self.split(split).values()
+                except DataError as error:
+                    self.lacking = self.lacking or error
+                    questions = {}.values()
+                for record in questions:
+                    found.setdefault(_file_name(record.image), []).append(record)
+            self._images[split] = found
+        return self._images[split]
 
     def named_subsets(self, dataset: str, split: str) -> tuple[str, ...]:
         """The subsets that a host's dataset or task name includes, if it names this split.

@@ -20,7 +20,7 @@ from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.metrics.reasoning import REASONING_VERSION
 from dtvqa_plugin.metrics.scored import ScoredAnswer
-from dtvqa_plugin.predictions.kinds import Kind
+from dtvqa_plugin.predictions.shapes import Kind
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.design import Design, Floats
 from dtvqa_plugin.runs.faults import Faults, RunError

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.predictions.json_records import iter_records
-from dtvqa_plugin.predictions.reader import read_predictions
+from dtvqa_plugin.predictions.reader import iter_records, read_predictions
 
 TEXTS = [
     *("N/A", "None", "nan", "NULL", "#N/A", "", " ", "  leading", "trailing \t"),

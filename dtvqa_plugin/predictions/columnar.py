@@ -1,0 +1,70 @@
+"""Records of Parquet files and of folders saved by ``datasets``, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dtvqa_plugin.predictions.rows import PredictionFileError
+
+_BATCH = 1_000
+
+
+def parquet_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Stream (place, record) from a Parquet file; columns of bytes (pictures) are left out.
+
+    Raises PredictionFileError for a damaged file.
+    """
+    import pyarrow  # heavy
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            columns = [field.name for field in file.schema_arrow if not _holds_bytes(field.type)]
+            number = 0
+            for batch in file.iter_batches(_BATCH, columns=columns):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield f"row {number}", record
+    except (pyarrow.ArrowException, OSError) as error:
+        raise PredictionFileError(
+            f"{path}: not a readable Parquet file ({error}). Write the file again."
+        ) from error
+
+
+def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Stream (place, record) from a folder that ``save_to_disk`` wrote, split after split.
+
+    Pictures are not decoded: their columns are left out. Raises PredictionFileError for a folder
+    that cannot be read.
+    """
+    import datasets  # heavy
+    import pyarrow
+
+    try:
+        loaded = datasets.load_from_disk(str(path))
+        splits = loaded.items() if isinstance(loaded, datasets.DatasetDict) else [("", loaded)]
+        for name, split in splits:
+            kept = [
+                field.name for field in split.features.arrow_schema if not _holds_bytes(field.type)
+            ]
+            number = 0
+            for batch in split.select_columns(kept).with_format("arrow").iter(_BATCH):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield f"{name} row {number}".lstrip(), record
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        raise PredictionFileError(
+            f"{path}: not a readable folder of datasets ({error}). Save it again."
+        ) from error
+
+
+def _holds_bytes(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    if types.is_struct(kind):
+        return any(_holds_bytes(field.type) and field.name != "path" for field in kind)
+    if types.is_list(kind) or types.is_large_list(kind):
+        return _holds_bytes(kind.value_type)
+    return bool(types.is_binary(kind) or types.is_large_binary(kind))
