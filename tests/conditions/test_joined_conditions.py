@@ -82,15 +82,21 @@ def test_scores_and_differences_are_those_of_the_runs(tmp_path: Path) -> None:
     ]
 
 
-def test_a_sentence_claims_no_more_than_its_interval(tmp_path: Path) -> None:
-    runs = [read_run(path) for path in logs(tmp_path, RIGHT)]
+def test_a_sentence_claims_no_more_than_its_interval_and_p_value(tmp_path: Path) -> None:
+    """40 of 64 against 34, on 17 images: the interval excludes 0, the corrected p does not."""
+    runs = [read_run(path) for path in logs(tmp_path, {**RIGHT, "px896": 34})]
+    said = set()
     for finding in conditions(runs, resamples=500).findings:
         interval = finding.difference
+        shown = "gains" if interval.value > 0 else "costs"
         if interval.low <= 0 <= interval.high:
-            assert "no difference is shown" in finding.sentence
+            wanted = "no difference is shown"
         else:
-            assert ("gains" if interval.value > 0 else "costs") in finding.sentence
-            assert f"{abs(interval.value):.1f} points" in finding.sentence
+            wanted = shown if finding.p_holm <= 0.05 else "not certain"
+        assert f": {wanted}" in finding.sentence
+        assert f"{abs(interval.value):.1f} points" in finding.sentence
+        said.add(wanted)
+    assert said == {"no difference is shown", "not certain", "gains", "costs"}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,7 @@ def test_the_command_shows_table_bars_and_sentences(
         "64 questions in 6 conditions",
         "█",
         "Longest side 448 pixels against the original picture: costs",
-        "Recognised text beside the picture against the original picture: gains",
+        "Recognised text beside the picture against the original picture: not certain, +",
         f"|image:none|input:text({ENGINE})|",
         "not of the paper",
     ):

@@ -134,8 +134,8 @@ def conditions(
             for name, run in known.items()
         ),
         findings=tuple(
-            Finding(a, b, found, corrected[f"{a} {b}"], _sentence(a, b, found, level))
-            for (a, b), (found, _) in compared.items()
+            _finding(pair, found, corrected[" ".join(pair)], level)
+            for pair, (found, _) in compared.items()
         ),
         level=level,
         resamples=resamples,
@@ -223,12 +223,21 @@ def _score(
 # --- in words ---------------------------------------------------------------------------------
 
 
-def _sentence(a: str, b: str, found: Interval, level: float) -> str:
-    """The finding in one sentence, which claims no more than the interval allows."""
+def _finding(pair: tuple[str, str], found: Interval, p_holm: float, level: float) -> Finding:
+    return Finding(*pair, found, p_holm, _sentence(*pair, found, p_holm, level))
+
+
+def _sentence(a: str, b: str, found: Interval, p_holm: float, level: float) -> str:
+    """The finding in words, which claim no more than the interval and the p-value allow."""
     size = f"{abs(found.value):.1f} points ({level:.0%} interval {found.low:+.1f} to "
     size += f"{found.high:+.1f})"
     if found.low <= 0 <= found.high:
         return f"{_what(a, b)}: no difference is shown, {found.value:+.1f} {size.partition(' ')[2]}"
+    if p_holm > 1 - level:
+        return (
+            f"{_what(a, b)}: not certain, {found.value:+.1f} {size.partition(' ')[2]}. The "
+            "interval excludes 0, but chance explains it when all comparisons are counted"
+        )
     meaning = _meaning(a, b, gained=found.value > 0)
     return f"{_what(a, b)}: {'gains' if found.value > 0 else 'costs'} {size}. {meaning}".rstrip()
 
