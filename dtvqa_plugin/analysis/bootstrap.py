@@ -172,7 +172,8 @@ def influences(values: Floats, design: Design, part: str) -> Floats:
     sums = design.sums(residual)
     names = design.names if part == OVERALL else (part,)
     own = [sums[design.members[name]] for name in names]
-    return np.concatenate([found - found.mean(axis=0) for found in own]) / len(rows)
+    centred: Floats = np.concatenate([found - found.mean(axis=0) for found in own])
+    return centred / len(rows)
 
 
 def acceleration(values: Floats, design: Design, part: str) -> Floats:

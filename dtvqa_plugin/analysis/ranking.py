@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from dtvqa_plugin.analysis.bootstrap import (
     LEVEL,
@@ -144,7 +145,7 @@ def _check_alike(runs: Sequence[Run]) -> None:
 
 def _surely_better(
     values: Floats, means: Floats, design: Design, resamples: int, seed: int, level: float
-) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+) -> npt.NDArray[np.bool_]:
     """Whether run i is surely better than run j, for all pairs at once."""
     drawn = bootstrap_means(values, design, resamples, seed)[OVERALL] - means
     count = len(means)
@@ -159,9 +160,7 @@ def _surely_better(
             scaled = np.abs(gaps[:, varies]) / spread[varies]
             worst = np.maximum(worst, scaled.max(axis=1))
     critical = float(np.quantile(worst, level))
-    result: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = (
-        means[:, None] - means[None, :] > critical * spreads + _EQUAL
-    )
+    result: npt.NDArray[np.bool_] = means[:, None] - means[None, :] > critical * spreads + _EQUAL
     return result
 
 
