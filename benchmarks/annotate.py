@@ -5,8 +5,9 @@
     python benchmarks/annotate.py scale [--images 30000]       the scale run: time, memory, kill -9
     python benchmarks/annotate.py answers [FILE ...]           pairs found for each kind of answer
 
-The endpoint stands in for a vision model: it knows an image by its bytes and answers with pairs in
-several styles, with some mistakes, so that every stage has something to do.
+The endpoint plays a vision model: it knows an image by its bytes and answers with pairs, by the
+schema that is asked for or in several styles, with some mistakes, so that every stage has something
+to do.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from PIL import Image, ImageDraw, ImageFont
+from labels import draw_label
 
 Truth = dict[str, list[list[str]]]
 """Question and answer pairs by the SHA-256 of an image's file."""
@@ -44,17 +45,6 @@ def main() -> None:
 
 # --- labels with known text ----------------------------------------------------------------------
 
-BRANDS = ("Moorland", "Blue Gannet", "Tidewater", "Old Quarry", "Ferndale", "Kestrel & Co")
-GOODS = (
-    ("Oat Biscuits", "g", (150, 200, 250, 300)),
-    ("Apple Juice", "ml", (250, 330, 750, 1000)),
-    ("Lentil Soup", "g", (400, 800, 1200, 1500)),
-    ("Heather Honey", "g", (227, 340, 454, 680)),
-    ("Sea Salt Crisps", "g", (40, 125, 150, 180)),
-)
-TOWNS = ("Penrith", "Whitby", "Oban", "Kendal", "Ludlow")
-MONTHS = ("January", "March", "May", "August", "October", "December")
-
 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -66,67 +56,27 @@ def draw(folder: Path, count: int) -> None:
     chance = random.Random(7)
     for number in range(count):
         path = folder / f"label-{number + 1:02}.png"
-        pairs = _draw_label(path, chance)
+        pairs = draw_label(path, chance)
         truth[hashlib.sha256(path.read_bytes()).hexdigest()] = pairs
     target = folder.parent / "truth.json"
     target.write_text(json.dumps(truth, ensure_ascii=False, indent=1), encoding="utf-8")
     click.echo(f"{count} labels in {folder}, what they say in {target}")
 
 
-def _draw_label(path: Path, chance: random.Random) -> list[list[str]]:
-    brand, (product, unit, sizes) = chance.choice(BRANDS), chance.choice(GOODS)
-    size, price = chance.choice(sizes), f"${chance.randint(1, 9)}.{chance.randint(10, 99)}"
-    energy, sugar, share = chance.randint(180, 2400), chance.randint(2, 60), chance.randint(2, 40)
-    day, month, year = chance.randint(1, 28), chance.choice(MONTHS), chance.randint(2026, 2028)
-    town, batch = chance.choice(TOWNS), f"L{chance.randint(1000, 9999)}"
-    image = Image.new(
-        "RGB", (720, 560), chance.choice(("#fbf6e9", "#eef5f1", "#f4f0f7", "#fdf1ee"))
-    )
-    pen = ImageDraw.Draw(image)
-    pen.rectangle((18, 18, 701, 541), outline="#333333", width=3)
-    dark, soft = "#1d1d1f", "#55565a"
-
-    def write(x: int, y: int, text: str, height: int, colour: str = dark) -> None:
-        pen.text((x, y), text, font=ImageFont.load_default(height), fill=colour)
-
-    write(48, 40, brand.upper(), 46, "#7a2d2d")
-    write(48, 102, product, 38)
-    write(520, 60, price, 44, "#1f5c3a")
-    write(48, 170, f"Net contents {size:,} {unit}", 24)
-    write(48, 226, "Nutrition per 100 " + unit, 22, soft)
-    for row, (name, value) in enumerate(
-        (("Energy", f"{energy:,} kJ"), ("Sugars", f"{sugar} g"), ("Daily value", f"{share}%"))
-    ):
-        pen.line((48, 262 + 42 * row, 400, 262 + 42 * row), fill="#999999")
-        write(48, 270 + 42 * row, name, 24)
-        write(270, 270 + 42 * row, value, 24)
-    write(48, 420, f"Best before {day} {month} {year}", 22)
-    write(48, 456, f"Made in {town} by {brand} Foods. Batch {batch}", 20, soft)
-    write(48, 492, "Store in a cool, dry place. Once opened use within 3 days.", 18, soft)
-    image.save(path)
-    return [
-        ["What is the brand of this product?", brand.upper()],
-        ["How much does the product cost?", price],
-        ["What are the net contents?", f"{size:,} {unit}"],
-        ["How much energy is there per 100 " + unit + "?", f"{energy:,} kJ"],
-        ["What percentage of the daily value is given?", f"{share}%"],
-        ["By which date should the product be used best?", f"{day} {month} {year}"],
-        ["Where was the product made?", town],
-        ["What is the batch number?", batch],
-    ]
-
-
 # --- the endpoint --------------------------------------------------------------------------------
 
 
-def answer_for(pairs: list[list[str]], number: int, chance: random.Random) -> str:
-    """Five of the pairs as models write them; the style changes with ``number``."""
+def answer_for(pairs: list[list[str]], number: int, chance: random.Random, structured: bool) -> str:
+    """Five of the pairs: by the schema, or as models write them (``number`` says how)."""
     chosen = chance.sample(pairs, min(5, len(pairs)))
     if number % 7 == 3:
         # Made up, as models do: the check against recognised text is to find it.
         chosen[-1] = ["Which prize did the product win?", "Golden Spoon Award"]
     if number % 7 == 5:
         chosen[-1] = ["Is the product made of oats?", "Yes"]
+    if structured:
+        asked = [{"question": question, "answer": answer} for question, answer in chosen]
+        return json.dumps({"pairs": asked}, ensure_ascii=False)
     style = number % 5
     if style == 0:
         return "\n".join(f"Q{n}: {q}\nA{n}: {a}" for n, (q, a) in enumerate(chosen, 1))
@@ -145,14 +95,18 @@ def answer_for(pairs: list[list[str]], number: int, chance: random.Random) -> st
 @click.argument("truth", type=click.Path(path_type=Path, exists=True))
 @click.option("--port", default=8123, show_default=True)
 @click.option("--faults/--no-faults", default=True, help="Now and then a 429 or a 500.")
-def serve(truth: Path, port: int, faults: bool) -> None:
+@click.option("--free-text", is_flag=True, help="Ignore the schema that is asked for.")
+def serve(truth: Path, port: int, faults: bool, free_text: bool) -> None:
     """Serve /v1/chat/completions on this machine until Ctrl-C."""
-    server = make_server(json.loads(truth.read_text(encoding="utf-8")), port, faults)
+    pairs = json.loads(truth.read_text(encoding="utf-8"))
+    server = make_server(pairs, port, faults, free_text)
     click.echo(f"http://127.0.0.1:{server.server_port}/v1")
     server.serve_forever()
 
 
-def make_server(truth: Truth, port: int = 0, faults: bool = False) -> ThreadingHTTPServer:
+def make_server(
+    truth: Truth, port: int = 0, faults: bool = False, free_text: bool = False
+) -> ThreadingHTTPServer:
     """An endpoint; of images it does not know it writes pairs made of their hash."""
     counted = iter(range(10**9))
     lock = threading.Lock()
@@ -164,6 +118,8 @@ def make_server(truth: Truth, port: int = 0, faults: bool = False) -> ThreadingH
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if free_text:
+                request.pop("response_format", None)
             with lock:
                 number = next(counted)
             if faults and number % 11 == 4:
@@ -205,7 +161,8 @@ def completion(request: dict[str, Any], truth: Truth, number: int) -> dict[str, 
     chance = random.Random(sha256)
     if "A1: ..." in asked:
         made_up = [[f"What is code {n}?", f"{sha256[4 * n : 4 * n + 4]} kg"] for n in range(1, 6)]
-        text = answer_for(truth.get(sha256, made_up), chance.randrange(100), chance)
+        pairs, style = truth.get(sha256, made_up), chance.randrange(100)
+        text = answer_for(pairs, style, chance, "response_format" in request)
     elif not sha256:
         text = "Yes" if "oats" in asked else "unknown"
     else:
@@ -222,7 +179,7 @@ def completion(request: dict[str, Any], truth: Truth, number: int) -> dict[str, 
                 "finish_reason": "stop",
             }
         ],
-        "usage": {"prompt_tokens": 900, "completion_tokens": 25 * max(1, text.count("\n"))},
+        "usage": {"prompt_tokens": 900, "completion_tokens": len(text) // 4},
     }
 
 
@@ -262,7 +219,16 @@ def _scale(root: Path, count: int, concurrency: int, kill_at: float) -> None:
         path.write_bytes(_tiny_png(number))
     click.echo(f"{count} images made in {time.monotonic() - started:.0f} s")
     endpoint = subprocess.Popen(
-        [sys.executable, __file__, "serve", str(_nothing(root)), "--port", "0", "--no-faults"],
+        [
+            sys.executable,
+            __file__,
+            "serve",
+            str(_nothing(root)),
+            "--port",
+            "0",
+            "--no-faults",
+            "--free-text",
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -18,8 +18,7 @@ function startHand() {
   keepDraft();
   const kept = drafts.get(handDraft()) || { question: "", answers: [""], note: "", box: null };
   hand = { box: kept.box };
-  document.body.classList.add("by-hand");
-  at("hand").hidden = false;
+  showHand();
   at("hand-line").value = "";
   fill(kept);
   at("verdicts").replaceChildren();
@@ -38,8 +37,16 @@ function leaveHand() {
     drafts.delete(handDraft());
   }
   hand = null;
-  document.body.classList.remove("by-hand");
-  at("hand").hidden = true;
+  showHand();
+}
+
+function showHand() {
+  const making = hand !== null;
+  document.body.classList.toggle("by-hand", making);
+  at("hand").hidden = !making;
+  at("hand-button").setAttribute("aria-pressed", String(making));
+  at("reject").disabled = at("unsure").disabled = making;
+  at("accept").firstChild.data = making ? "Add " : "Accept ";
 }
 
 function fillLines() {
