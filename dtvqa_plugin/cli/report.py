@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from dtvqa_plugin.analysis.failures.diagnosis import diagnose
 from dtvqa_plugin.analysis.published import published_rows
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
+from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
 from dtvqa_plugin.report.html.document import (
     MAX_RUNS,
     Sampling,
@@ -69,13 +71,23 @@ def report(
         links=links,
         progress=True,
     )
+    store = get_split(found[0].split).store(data)
+    own = data if data is not None and recognised_folder(data).is_dir() else None
+    texts = recognised_texts({name: store.image_path(name) for name in images}, home=own)
     document = page_document(
         found,
         images,
         title=title,
         published=published_rows() if published else (),
         sampling=Sampling(resamples, seed, level),
+        diagnosis=diagnose(found, texts.texts, texts.engine, seed=seed, level=level),
     )
+    if texts.missing:
+        click.echo(
+            f"{len(texts.missing)} of {len(images)} images have no recognised text, so the page "
+            "cannot place wrong outputs there; run 'dtvqa data recognise' first.",
+            err=True,
+        )
     size = write_page(output, render_page(document, images))
     lacking = sum(picture.problem is not None for picture in images.values())
     note = f", {lacking} of {len(images)} images not shown" if lacking and thumbnails else ""

@@ -9,9 +9,28 @@ from typing import Literal
 from dtvqa_plugin.metrics.predictions import prepare
 from dtvqa_plugin.metrics.question import DEFAULT_TAU, score
 
-__all__ = ["ScoredAnswer", "Unanswered", "score_answer"]
+__all__ = ["Passage", "ScoredAnswer", "Unanswered", "origins", "score_answer"]
 
 Unanswered = Literal["failed", "truncated", "empty"]
+
+
+AROUND = 200
+"""Characters kept on each side of a matched answer that `ScoredAnswer.cut` would cut away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a long output.
+
+    Attributes:
+        start: its place in the whole text.
+        text: the part.
+        match: where the matched answer is in ``text``: start and end.
+    """
+
+    start: int
+    text: str
+    match: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +49,7 @@ class ScoredAnswer:
         failed: the host got no output.
         truncated: the output ends inside its reasoning.
         loss: what the file format destroyed of the output; None if it is whole.
+        passage: the matched answer in its context, where `cut` removed it from ``text``.
     """
 
     question_id: str
@@ -45,6 +65,7 @@ class ScoredAnswer:
     failed: bool
     truncated: bool
     loss: str | None = None
+    passage: Passage | None = None
 
     @property
     def unanswered(self) -> Unanswered | None:
@@ -61,7 +82,9 @@ class ScoredAnswer:
         return self.unanswered == "empty"
 
     def cut(self, limit: int) -> ScoredAnswer:
-        """The same record with a shortened text; scores stay.
+        """The same record with at most ``limit`` characters of its text; scores stay.
+
+        A matched answer beyond them stays in ``passage``, at most ``limit`` characters of it.
 
         Args:
             limit: Maximum number of characters.
@@ -69,7 +92,29 @@ class ScoredAnswer:
         Returns:
             This record if its text is short enough, else a copy.
         """
-        return self if len(self.text) <= limit else replace(self, text=self.text[:limit])
+        if len(self.text) <= limit:
+            return self
+        return replace(self, text=self.text[:limit], passage=self._beyond(limit))
+
+    def _beyond(self, limit: int) -> Passage | None:
+        if self.acc <= 0 or not self.matched_answer:
+            return None
+        wanted = self.matched_answer.lower()
+        found = self.text.lower().find(wanted)
+        if found < 0 or found + len(wanted) <= limit:
+            return None
+        places = origins(self.text)
+        first, last = places[found], places[found + len(wanted) - 1] + 1
+        last = min(last, first + limit)
+        start = max(0, first - AROUND)
+        return Passage(start, self.text[start : last + AROUND], (first - start, last - start))
+
+
+def origins(text: str) -> Sequence[int]:
+    """For each character of ``text.lower()`` the place in ``text`` that it comes from."""
+    if len(text.lower()) == len(text):
+        return range(len(text))
+    return [place for place, char in enumerate(text) for _ in char.lower()]
 
 
 def score_answer(

@@ -228,6 +228,8 @@ def to_markdown(diagnosis: Diagnosis, examples: int) -> str:
 def diagnosis_document(diagnosis: Diagnosis) -> dict[str, Any]:
     """Everything as JSON values; scores 0-100, boxes in pixels of the upright image."""
     document = asdict(diagnosis)
+    for name in ("question_ids", "binnings", "sizes"):
+        document.pop(name)
     for run, values in zip(diagnosis.runs, document["runs"], strict=True):
         values.pop("texts")
         for item, text in zip(values["outcomes"], run.texts, strict=True):

@@ -182,6 +182,27 @@ def test_outputs_share_a_budget_of_text(outputs: int, limit: int) -> None:
     assert text_limit(outputs) == limit
 
 
+@pytest.mark.parametrize("place", [3_990, 4_000, 4_001, 9_000])
+def test_a_matched_answer_beyond_what_is_kept_is_shown_in_its_context(
+    tmp_path: Path, place: int
+) -> None:
+    record = SAMPLE[0]
+    answer = record.answers[0].upper()
+    output = (
+        f"{'İ' * 10}{'a b' * place}"[:place] + f"so it says {answer} on the label" + "z" * 5_000
+    )
+    path = tmp_path / "long.jsonl"
+    rows = [{"question_id": record.question_id, "prediction": output}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    document = page_document([read_run(path)], {}, sampling=FAST)
+    pieces = document["questions"][0]["results"][0]["output"]
+    assert [text for kind, text in pieces if kind == "m"] == [answer]
+    marked = next(i for i, piece in enumerate(pieces) if piece[0] == "m")
+    assert pieces[marked - 1][1].endswith("so it says ")
+    assert str(pieces[marked + 1][1]).startswith(" on the label")
+    assert sum(n if kind == "gap" else len(n) for kind, n in pieces) == len(output)
+
+
 # --- what is refused --------------------------------------------------------------------------
 
 

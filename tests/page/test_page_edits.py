@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from dtvqa_plugin.metrics.scored import score_answer
 from dtvqa_plugin.report.html.edits import (
     EXTRA,
     GAP,
@@ -18,6 +19,7 @@ from dtvqa_plugin.report.html.edits import (
     Piece,
     edit,
     excerpt,
+    excerpt_beyond,
     mark_match,
     nearest,
 )
@@ -119,3 +121,28 @@ def test_an_excerpt_is_bounded_counts_what_it_leaves_out_and_keeps_the_match(
 
 def test_an_output_cut_before_it_reached_the_page_says_so() -> None:
     assert excerpt("abc", [], 100, 5000) == [(PLAIN, "abc"), (GAP, 4997)]
+
+
+@pytest.mark.parametrize("limit", [300, 833, 4_000])
+@pytest.mark.parametrize("answer", ["Harbour Lane", "x" * 3_000], ids=["short", "long"])
+def test_an_answer_beyond_what_was_kept_is_shown_with_what_stands_around_it(
+    limit: int, answer: str
+) -> None:
+    output = "." * 9_000 + f"it says {answer.upper()} twice, {answer}" + "." * 2_000
+    kept = score_answer(output, [answer], "Q/1").cut(4_000)
+    assert kept.passage is not None
+    pieces = excerpt_beyond(kept.text, kept.passage, limit, kept.length)
+    shown = joined(pieces, PLAIN, MATCH)
+    assert len(shown) <= limit
+    assert len(shown) + sum(int(n) for kind, n in pieces if kind == GAP) == len(output)
+    assert joined(pieces, MATCH) == answer.upper()[: len(joined(pieces, MATCH))] != ""
+    assert "it says " in joined(pieces, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("output", "answers"), [("no " * 5_000, ["absent"]), ("early " + "." * 9_000, ["early"])]
+)
+def test_an_output_without_a_later_answer_keeps_its_beginning_alone(
+    output: str, answers: list[str]
+) -> None:
+    assert score_answer(output, answers, "Q/1").cut(4_000).passage is None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
-from dtvqa_plugin.analysis.failures.curves import RESAMPLES, Curve, binning, curve
+from dtvqa_plugin.analysis.failures.curves import RESAMPLES, Binning, Curve, binning, curve
 from dtvqa_plugin.analysis.failures.density import features
 from dtvqa_plugin.analysis.failures.difficulty import Answered, Difficulty, difficulty
 from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES, Outcome, outcomes
@@ -59,6 +59,9 @@ class Diagnosis:
         level: Share that the intervals cover.
         resamples: Bootstrap resamples behind them.
         seed: Of the drawing.
+        question_ids: The questions of all runs.
+        binnings: For each feature, in the order of the curves, the bin of each question.
+        sizes: Width and height of the upright images with recognised text, by image.
     """
 
     split: str
@@ -70,6 +73,9 @@ class Diagnosis:
     level: float
     resamples: int
     seed: int
+    question_ids: tuple[str, ...] = ()
+    binnings: tuple[Binning, ...] = ()
+    sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def notes(self) -> list[str]:
         """What a reader must know: what is ours, how figures were made, what is lacking."""
@@ -168,6 +174,9 @@ def diagnose(
         level=level,
         resamples=resamples,
         seed=seed,
+        question_ids=tuple(record.question_id for record in records),
+        binnings=tuple(cuts),
+        sizes={image: (page.width, page.height) for image, page in pages.items()},
     )
 
 

@@ -11,6 +11,7 @@ from dtvqa_plugin._version import __version__
 from dtvqa_plugin.analysis.audits import BOUNDS, Audit
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.comparison import Comparison, compare
+from dtvqa_plugin.analysis.failures.diagnosis import Diagnosis
 from dtvqa_plugin.analysis.published import PublishedRow
 from dtvqa_plugin.analysis.significance import holm
 from dtvqa_plugin.analysis.tables import PERCENT, Row, result_tables
@@ -19,6 +20,7 @@ from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.report.html import edits
 from dtvqa_plugin.report.html.pictures import Picture
+from dtvqa_plugin.report.html.why import Why
 from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.references import PART_ORDER
@@ -79,9 +81,11 @@ def page_document(
     title: str | None = None,
     published: Sequence[PublishedRow] = (),
     sampling: Sampling | None = None,
+    diagnosis: Diagnosis | None = None,
 ) -> dict[str, Any]:
     """The page's content. Scores of questions are 0-1, figures in tables 0-100.
 
+    ``diagnosis`` is of the same runs in the same order; without it the page has no such section.
     Raises RunError as `check_runs` does.
     """
     check_runs(runs)
@@ -93,6 +97,7 @@ def page_document(
     images = {name: place for place, name in enumerate(dict.fromkeys(r.image for r in records))}
     flags = _flags(runs, table.audits)
     limit = text_limit(len(records) * len(runs))
+    why = None if diagnosis is None else Why(diagnosis)
     return {
         "version": __version__,
         "title": title or _default_title(runs),
@@ -114,8 +119,12 @@ def page_document(
         "pairs": _pairs(runs, drawn),
         "verbosity": {"bounds": list(BOUNDS), "bins": [_bins(found) for found in table.audits]},
         "flags": [flag.listing() for flag in flags],
+        "diagnosis": None if why is None else why.document(),
         "images": [
-            _picture(name, pictures.get(name, Picture(problem="not in the store")))
+            {
+                **_picture(name, pictures.get(name, Picture(problem="not in the store"))),
+                "page": None if why is None else why.size(name),
+            }
             for name in images
         ],
         "subsets": list(dict.fromkeys(record.subset for record in records)),
@@ -126,8 +135,14 @@ def page_document(
                 "image": images[record.image],
                 "question": record.question,
                 "answers": list(record.answers),
+                **_bins_of(why, record),
                 "results": [
-                    _result(run, record, limit, _flagged(flags, place, record.question_id))
+                    _explained(
+                        why,
+                        place,
+                        _result(run, record, limit, _flagged(flags, place, record.question_id)),
+                        record,
+                    )
                     for place, run in enumerate(runs)
                 ],
             }
@@ -347,12 +362,11 @@ def _result(run: Run, record: Record, limit: int, flags: list[int]) -> dict[str,
     if answer is None:
         return None
     contained = answer.acc > 0 and answer.matched_answer is not None
-    spans = edits.mark_match(answer.text, answer.matched_answer or "") if contained else []
     result: dict[str, Any] = {
         "outcome": outcome(answer),
         "scores": [round(getattr(answer, metric), 6) for metric in METRICS],
         "length": answer.length,
-        "output": edits.excerpt(answer.text, spans, limit, answer.length),
+        "output": _output(answer, limit, contained),
         "flags": flags,
     }
     if answer.matched_answer is not None:
@@ -363,6 +377,25 @@ def _result(run: Run, record: Record, limit: int, flags: list[int]) -> dict[str,
     if not contained:
         result.update(_edit(answer, record, limit))
     return result
+
+
+def _bins_of(why: Why | None, record: Record) -> dict[str, Any]:
+    return {} if why is None else why.question(record.question_id)
+
+
+def _explained(
+    why: Why | None, place: int, result: dict[str, Any] | None, record: Record
+) -> dict[str, Any] | None:
+    if why is None or result is None:
+        return result
+    return {**result, **why.result(place, record.question_id)}
+
+
+def _output(answer: ScoredAnswer, limit: int, contained: bool) -> list[edits.Piece]:
+    if answer.passage is not None:
+        return edits.excerpt_beyond(answer.text, answer.passage, limit, answer.length)
+    spans = edits.mark_match(answer.text, answer.matched_answer or "") if contained else []
+    return edits.excerpt(answer.text, spans, limit, answer.length)
 
 
 def _edit(answer: ScoredAnswer, record: Record, limit: int) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
+from dtvqa_plugin.metrics.scored import Passage, origins
+
 Piece: TypeAlias = tuple[str, str | int]
 """(kind, text). Kinds: ``=`` plain, ``m`` matched answer, ``-`` only in the reference, ``+`` only
 in the output; ``gap`` stands for characters left out and carries their number."""
@@ -30,7 +32,7 @@ Span: TypeAlias = tuple[int, int]
 def mark_match(text: str, answer: str) -> list[Span]:
     """The places of ``answer`` in ``text``, case aside: (start, end), without overlap."""
     lowered, wanted = text.lower(), answer.lower()
-    places = _origins(text)
+    places = origins(text)
     spans = []
     start = lowered.find(wanted) if wanted else -1
     while start >= 0:
@@ -55,6 +57,24 @@ def excerpt(text: str, spans: Sequence[Span], limit: int, length: int) -> list[P
         done = stop
     if length > done:
         pieces.append((GAP, length - done))
+    return pieces
+
+
+def excerpt_beyond(text: str, passage: Passage, limit: int, length: int) -> list[Piece]:
+    """The beginning of an output and the passage with its matched answer, ``limit`` characters.
+
+    ``text`` is the beginning, ``length`` how long the whole output was.
+    """
+    head = min(limit // 3, passage.start, len(text))
+    first, last = passage.match
+    start = max(0, first - LEAD)
+    stop = min(len(passage.text), start + limit - head)
+    pieces: list[Piece] = [(PLAIN, text[:head])] if head else []
+    if passage.start + start > head:
+        pieces.append((GAP, passage.start + start - head))
+    pieces += _marked(passage.text, start, stop, [(first, last)])
+    if length > passage.start + stop:
+        pieces.append((GAP, length - passage.start - stop))
     return pieces
 
 
@@ -95,7 +115,7 @@ def nearest(text: str, answers: Sequence[str]) -> tuple[str, float]:
 
 def edit(answer: str, text: str) -> list[Piece]:
     """The smallest edit from a reference to an output, in pieces; equal ones as in the output."""
-    from_answer, from_text = _origins(answer), _origins(text)
+    from_answer, from_text = origins(answer), origins(text)
     pieces: list[Piece] = []
     for step in Levenshtein.opcodes(answer.lower(), text.lower()):
         old = _slice(answer, from_answer, step.src_start, step.src_end)
@@ -108,13 +128,6 @@ def edit(answer: str, text: str) -> list[Piece]:
         if new:
             pieces.append((EXTRA, new))
     return pieces
-
-
-def _origins(text: str) -> list[int]:
-    """For each character of ``text.lower()`` the place in ``text`` that it comes from."""
-    if len(text.lower()) == len(text):
-        return list(range(len(text)))
-    return [place for place, char in enumerate(text) for _ in char.lower()]
 
 
 def _slice(text: str, places: Sequence[int], start: int, stop: int) -> str:

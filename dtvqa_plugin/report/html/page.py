@@ -22,7 +22,16 @@ from dtvqa_plugin.report.html.pictures import Picture
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import plain
 
-SCRIPTS = ("dom.js", "charts.js", "summary.js", "filters.js", "cards.js", "list.js", "main.js")
+SCRIPTS = (
+    "dom.js",
+    "charts.js",
+    "why.js",
+    "summary.js",
+    "filters.js",
+    "cards.js",
+    "list.js",
+    "main.js",
+)
 
 LIMIT = 40_000_000
 """Most bytes of a page over the test split with four runs."""

@@ -53,12 +53,12 @@ function resultOf(result, place) {
   const run = doc.runs[place];
   const outcome = outcomeKind(outcomeOf(result));
   const scores = result && doc.metrics.map(({ name }, at) => `${name} ${one(100 * result.scores[at])}`);
-  return el('section', { class: `result run-${place}`, 'aria-label': `Run ${run.letter}, ${run.name}` },
+  return el('div', { class: `result run-${place}`, role: 'group', 'aria-label': `Run ${run.letter}, ${run.name}` },
     el('h4', null, badge(place),
       el('span', { class: `outcome ${outcome.kind}`, title: outcome.text }, outcome.name),
       result ? el('span', { class: 'score', title: scores.join(', ') },
         one(100 * result.scores[result.scores.length - 1])) : null),
-    result ? [outputBox(result), editOf(result), tagsOf(result)]
+    result ? [outputBox(result), editOf(result), whyLine(result), tagsOf(result)]
       : el('p', { class: 'output' }, el('span', { class: 'nothing' }, 'this run lacks the question')));
 }
 
@@ -85,7 +85,8 @@ function pictureOf(question) {
     type: 'button', class: 'thumb', 'aria-label': `Open the image of ${question.id}`,
     on: { click: () => openViewer(question) },
   }, data === null ? el('span', null, 'Open the image')
-    : el('img', { src: data, alt: `Image of ${question.id}`, width: size[0], height: size[1], decoding: 'async' })));
+    : [el('img', { src: data, alt: `Image of ${question.id}`, width: size[0], height: size[1], decoding: 'async' }),
+      boxesOf(question)]), boxesNote(question));
 }
 
 function card(question, place, total) {

@@ -2,7 +2,7 @@
 
 const DEFAULTS = {
   text: '', subset: '', run: '', outcome: '', by: doc.metrics[doc.metrics.length - 1].key,
-  min: '', max: '', flip: '', flag: '', sort: '',
+  min: '', max: '', flip: '', flag: '', why: '', bin: '', sort: '',
 };
 let filters = { ...DEFAULTS };
 
@@ -39,13 +39,14 @@ function flipTest(flip, place) {
 }
 
 function resultTest(wanted, place) {
-  const { outcome, min, max, flag } = wanted;
+  const { outcome, min, max, flag, why: cause } = wanted;
   const low = min === '' ? -Infinity : Number(min) / 100 - 1e-9;
   const high = max === '' ? Infinity : Number(max) / 100 + 1e-9;
   const ranged = min !== '' || max !== '';
-  if (!outcome && !ranged && flag === '') return null;
+  if (!outcome && !cause && !ranged && flag === '') return null;
   return (result) => {
     if (outcome && outcomeOf(result) !== outcome) return false;
+    if (cause && whyOf(result) !== cause) return false;
     if (!ranged && flag === '') return true;
     if (!result) return false;
     const score = result.scores[place];
@@ -77,6 +78,7 @@ function chosen(wanted) {
   const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
   const result = resultTest(wanted, place);
   const flip = flipTest(wanted.flip, place);
+  const bin = binTest(wanted.bin);
   const runs = /^\d$/.test(wanted.run) ? [Number(wanted.run)] : doc.runs.map((_, run) => run);
   const inRuns = (question) => {
     if (result === null) return true;
@@ -85,7 +87,7 @@ function chosen(wanted) {
   };
   const kept = doc.questions.filter((question) => (
     (!wanted.subset || question.subset === wanted.subset)
-    && inRuns(question) && flip(question)
+    && inRuns(question) && flip(question) && bin(question)
     && words.every((word) => haystack(question).includes(word))));
   const sort = SORTS[wanted.sort];
   if (!sort || !sort.key) return kept;
@@ -135,6 +137,8 @@ function sane(wanted) {
     outcome: ['', ...OUTCOMES.map(({ key }) => key)],
     flip: flipOptions().map(([value]) => value),
     flag: ['', ...doc.flags.map((_, place) => String(place))],
+    why: ['', ...WHY.map(({ key }) => key)],
+    bin: ['', ...binOptions().map(([value]) => value)],
     sort: Object.keys(SORTS),
   };
   for (const [key, values] of Object.entries(options)) {
@@ -205,6 +209,9 @@ function drawFilters() {
     select('subset', 'Subset', [['', 'Any subset'], ...doc.subsets.map((name) => [name, name])]),
     several ? select('run', 'In run', [['', 'In any run'], ['all', 'In every run'], ...runs]) : null,
     select('outcome', 'Outcome', [['', 'Any outcome'], ...OUTCOMES.map(({ key, name }) => [key, name])]),
+    why === null ? null : [
+      select('why', 'Outcome of the diagnosis', [['', 'Any diagnosis'], ...WHY.map(({ key, name }) => [key, name])]),
+      select('bin', 'Bin', [['', 'Any bin'], ...binOptions()])],
     el('fieldset', { class: 'range' }, el('legend', { class: 'vh' }, 'Score'),
       select('by', 'Metric of the score', metrics), numberInput('min', 'Score from'), '\u2013',
       numberInput('max', 'Score to')),

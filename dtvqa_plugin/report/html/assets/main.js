@@ -63,7 +63,8 @@ function openViewer(question) {
   const data = thumbnail(question.image);
   const note = el('span', { class: 'sub' });
   const picture = el('img', { alt: `Image of ${question.id}` });
-  const frame = el('div', { class: 'frame' }, picture);
+  const frame = el('div', { class: 'frame' },
+    el('div', { class: 'sheet' }, picture, boxesOf(question)));
   const say = (text) => { note.textContent = text; };
   const size = image.size ? `${image.size[0]} \u00d7 ${image.size[1]} pixels` : '';
   const small = (why) => {

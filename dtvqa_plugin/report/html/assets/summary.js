@@ -212,6 +212,6 @@ function auditsSection() {
 
 function drawSummary() {
   byId('summary').replaceChildren(...[
-    runCards(), scoresSection(), pairsSection(), auditsSection(),
+    runCards(), scoresSection(), whySection(), pairsSection(), auditsSection(),
   ].filter(Boolean));
 }
