@@ -59,20 +59,23 @@ def report(
 ) -> None:
     """Write up to four RUNS as one HTML page that needs no network.
 
-    It holds tables and charts with intervals, and every question with its image, its reference
-    answers and what each run said. Runs are given as to 'dtvqa score'.
+    It holds tables and charts with intervals, the diagnosis of 'dtvqa diagnose', and every
+    question with its image, its reference answers and what each run said. Runs are given as to
+    'dtvqa score'.
     """
     found = source.runs(runs)
     check_runs(found)
+    store = get_split(found[0].split).store(source.data)
     images = pictures(
         (record.image for record in questions(found)),
-        get_split(found[0].split).store(source.data),
+        store,
         thumbnails=thumbnails,
         links=links,
         progress=True,
     )
-    store = get_split(found[0].split).store(data)
-    own = data if data is not None and recognised_folder(data).is_dir() else None
+    own = source.data
+    if own is not None and not recognised_folder(own).is_dir():
+        own = None
     texts = recognised_texts({name: store.image_path(name) for name in images}, home=own)
     document = page_document(
         found,
@@ -80,7 +83,9 @@ def report(
         title=title,
         published=published_rows() if published else (),
         sampling=Sampling(resamples, seed, level),
-        diagnosis=diagnose(found, texts.texts, texts.engine, seed=seed, level=level),
+        diagnosis=diagnose(
+            found, texts.texts, texts.engine, resamples=resamples, seed=seed, level=level
+        ),
     )
     if texts.missing:
         click.echo(

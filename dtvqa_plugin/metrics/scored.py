@@ -101,10 +101,12 @@ class ScoredAnswer:
             return None
         wanted = self.matched_answer.lower()
         found = self.text.lower().find(wanted)
-        if found < 0 or found + len(wanted) <= limit:
+        if found < 0:
             return None
         places = origins(self.text)
         first, last = places[found], places[found + len(wanted) - 1] + 1
+        if last <= limit:
+            return None
         last = min(last, first + limit)
         start = max(0, first - AROUND)
         return Passage(start, self.text[start : last + AROUND], (first - start, last - start))

@@ -10,7 +10,7 @@ import pytest
 from outcome_labels import sample_texts
 from report_runs import BY_ID, SAMPLE, plain_run
 
-from dtvqa_plugin.analysis.failures.curves import binning, curve
+from dtvqa_plugin.analysis.failures.curves import Binning, Curve, binning, curves
 from dtvqa_plugin.analysis.failures.density import Feature, answer_kind, features
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose
 from dtvqa_plugin.analysis.failures.placing import Page
@@ -18,6 +18,7 @@ from dtvqa_plugin.cli import main
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText, recognised_folder, write_text
 from dtvqa_plugin.report import read_run
+from dtvqa_plugin.runs.design import Floats
 from dtvqa_plugin.runs.faults import RunError
 
 IMAGES, EACH = 200, 2
@@ -33,6 +34,14 @@ RECORDS = [made(number) for number in range(IMAGES * EACH)]
 
 def numeric(values: list[float | None]) -> Feature:
     return Feature("size", "size", True, tuple(values))
+
+
+def curve(
+    feature: Feature, cut: Binning, asked: list[Record], scores: Floats, resamples: int = 2_000
+) -> Curve:
+    """The curve of one run."""
+    (found,) = curves(feature, cut, asked, scores[:, None], resamples=resamples)
+    return found
 
 
 # --- bins and trends --------------------------------------------------------------------------
@@ -110,6 +119,19 @@ def test_questions_that_a_run_does_not_answer_are_in_no_bin() -> None:
     found = curve(feature, binning(feature, [r.image for r in RECORDS]), RECORDS, scores)
     assert [(item.label, item.questions) for item in found.bins] == [("b", 200)]
     assert found.unknown == 0
+
+
+def test_curves_of_several_runs_are_those_of_each_alone() -> None:
+    """Two runs answer the same questions, the third lacks some."""
+    rng = np.random.default_rng(5)
+    scores = rng.random((len(RECORDS), 3))
+    scores[10:60, 2] = np.nan
+    values = [None if n < 5 else float(1 + n % 90) for n in range(len(RECORDS))]
+    feature = numeric(values)
+    cut = binning(feature, [r.image for r in RECORDS])
+    together = curves(feature, cut, RECORDS, scores, resamples=300)
+    assert together == [curve(feature, cut, RECORDS, of_run, 300) for of_run in scores.T]
+    assert [found.questions for found in together] == [395, 395, 345]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from outcome_labels import sample_texts
 from page_runs import large_runs, noise_jpeg, sample_runs
 from page_tools import Made, Pages, make
 
@@ -61,7 +62,7 @@ def sample_page(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("sample-page")
     runs = sample_runs(folder, "skilled", "weak", "dump", "hostile")
     images = pictures((r.image for r in questions(runs)), get_split("mini").store())
-    return make(folder / "report.html", runs, images)
+    return make(folder / "report.html", runs, images, sample_texts())
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from page_runs import SAMPLE
 
+from dtvqa_plugin.analysis.failures.diagnosis import diagnose
+from dtvqa_plugin.ocr.recognised import RecognisedText
 from dtvqa_plugin.report import Run
 from dtvqa_plugin.report.html.document import Sampling, page_document
 from dtvqa_plugin.report.html.page import render_page, write_page
@@ -116,8 +118,16 @@ class Made:
     size: int
 
 
-def make(path: Path, runs: list[Run], images: dict[str, Picture]) -> Made:
-    document = page_document(runs, images, sampling=FAST)
+def make(
+    path: Path,
+    runs: list[Run],
+    images: dict[str, Picture],
+    texts: Mapping[str, RecognisedText] | None = None,
+) -> Made:
+    """Write a page with its diagnosis; without ``texts`` no image has recognised text."""
+    engine = None if texts is None else "rapidocr made"
+    found = diagnose(runs, texts or {}, engine, resamples=FAST.resamples)
+    document = page_document(runs, images, sampling=FAST, diagnosis=found)
     return Made(path, runs, document, write_page(path, render_page(document, images)))
 
 

@@ -96,7 +96,8 @@ def test_an_outcome_of_the_chart_leads_to_its_questions(
     open_page: Pages, sample_page: Made
 ) -> None:
     opened = open_page(sample_page.path)
-    opened.page.locator(".legend button", has_text="failed").click()
+    chart = opened.page.locator("figure", has_text="What became of the questions")
+    chart.locator(".legend button", has_text="failed").click()
     wanted = expected(sample_page, lambda q: any(r["outcome"] == "failed" for r in q["results"]))
     assert opened.ids() == wanted
 

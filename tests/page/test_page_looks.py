@@ -1,32 +1,28 @@
-"""The page's size, speed and looks, in a real browser."""
+"""The page's size and looks, in a real browser."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
-from page_runs import sample_runs
-from page_tools import Made, Pages, make
+from page_runs import SAMPLE, sample_runs
+from page_tools import FAST, Made, Pages, make
 
-from dtvqa_plugin.report.html.page import LIMIT
+from dtvqa_plugin.report.html.document import page_document
+from dtvqa_plugin.report.html.page import LIMIT, render_page, write_page
 
 CARDS_AT_ONCE = 64
 
 
-def test_a_page_as_large_as_the_test_set_stays_small_and_quick(
+def test_a_page_as_large_as_the_test_set_holds_few_elements_at_once(
     open_page: Pages, large_page: Made, sample_page: Made
 ) -> None:
     assert len(large_page.document["questions"]) == 1200
     assert len(large_page.document["images"]) == 940
     assert large_page.size < LIMIT
     assert large_page.size > 20_000_000  # the thumbnails are there
-    start = time.monotonic()
     small = open_page(sample_page.path)
-    middle = time.monotonic()
     opened = open_page(large_page.path)
-    took = time.monotonic() - middle
-    assert took < max(10.0, 15 * (middle - start))
     count = "document.querySelectorAll('#list *').length"
     first = opened.page.evaluate(count)
     cards = opened.page.locator(".card")
@@ -44,24 +40,6 @@ def test_a_page_as_large_as_the_test_set_stays_small_and_quick(
     opened.page.wait_for_timeout(200)
     assert cards.count() <= CARDS_AT_ONCE
     assert opened.errors == []
-
-
-def test_filters_are_quick_on_a_large_page(open_page: Pages, large_page: Made) -> None:
-    opened = open_page(large_page.path, "#sort=spread")
-    took = opened.page.evaluate(
-        """() => {
-          const box = document.querySelector('#filters [name=outcome]');
-          const times = [];
-          for (const value of ['near', 'none', '']) {
-            box.value = value;
-            const start = performance.now();
-            box.dispatchEvent(new Event('change'));
-            times.push(performance.now() - start);
-          }
-          return times;
-        }"""
-    )
-    assert max(took) < 1500, took
 
 
 # --- looks -------------------------------------------------------------------------------------
@@ -137,7 +115,20 @@ def test_on_a_phone_the_filters_fold(open_page: Pages, sample_page: Made) -> Non
 
 def test_one_run_needs_no_comparison(open_page: Pages, tmp_path: Path) -> None:
     made = make(tmp_path / "report.html", sample_runs(tmp_path, "skilled"), {})
-    opened = open_page(made.path)
+    opened = open_page(made.path, f"#q={SAMPLE[0].question_id}")
     assert not opened.page.locator("#pairs-title, [name=flip], [name=run]").count()
     assert "No image: not in the store" in opened.page.inner_text(".card >> nth=0")
     assert opened.errors == []
+
+
+def test_figures_are_rounded_as_the_terminal_rounds_them(open_page: Pages, tmp_path: Path) -> None:
+    values = [81.25, 81.75, 0.25, 0.05, 62.45, 99.95, 12.25000001, 100.0, 0.0]
+    document = page_document(sample_runs(tmp_path, "skilled"), {}, sampling=FAST)
+    figures = document["runs"][0]["figures"]
+    keys = [(part, metric) for part in document["parts"] for metric in ("anls", "acc", "accanls")]
+    for (part, metric), value in zip(keys, values, strict=False):
+        figures[part][metric] = [value]
+    write_page(tmp_path / "report.html", render_page(document, {}))
+    opened = open_page(tmp_path / "report.html")
+    table = opened.page.locator("[aria-label='All metrics of each run by part'] .figure")
+    assert table.all_text_contents()[: len(values)] == [f"{value:.1f}" for value in values]

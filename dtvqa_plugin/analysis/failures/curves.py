@@ -13,7 +13,7 @@ from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED, Interval, bootstrap_mea
 from dtvqa_plugin.analysis.failures.density import Feature
 from dtvqa_plugin.analysis.tables import FEW_IMAGES
 from dtvqa_plugin.data import Record
-from dtvqa_plugin.runs.design import OVERALL, Design, Floats
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats, Ints
 
 MOST_BINS = 5
 """Numeric features are cut into at most so many bins of about equal size."""
@@ -130,7 +130,7 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def curve(
+def curves(
     feature: Feature,
     bins: Binning,
     records: Sequence[Record],
@@ -139,63 +139,101 @@ def curve(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     level: float = LEVEL,
-) -> Curve:
-    """A run's score against a feature.
+) -> list[Curve]:
+    """The scores of several runs against a feature; runs over the same questions share the draws.
 
     Args:
         feature: The feature, one value a question.
         bins: Its binning, of the same questions.
         records: The same questions.
-        scores: AccANLS of each question, 0-1; NaN where the run does not answer it.
+        scores: AccANLS, 0-1, one row a question and one column a run; NaN where the run does not
+            answer the question.
         resamples: Bootstrap resamples of images.
         seed: Of the drawing.
         level: Share that the intervals cover.
+
+    Returns:
+        One curve a run.
     """
-    kept = [
-        row
-        for row, place in enumerate(bins.places)
-        if place is not None and not math.isnan(scores[row])
-    ]
-    unknown = int(np.count_nonzero(~np.isnan(scores))) - len(kept)
-    if not kept:
-        return Curve(feature.name, feature.title, (), None, 0, unknown)
+    known = np.asarray([place is not None for place in bins.places])
+    answered = ~np.isnan(scores)
+    result: list[Curve | None] = [None] * scores.shape[1]
+    for column in range(scores.shape[1]):
+        if result[column] is not None:
+            continue
+        alike = np.flatnonzero((answered == answered[:, [column]]).all(axis=0))
+        rows = np.flatnonzero(known & answered[:, column])
+        unknown = int(np.count_nonzero(answered[:, column])) - len(rows)
+        found = _curves(
+            feature, bins, records, scores[:, alike], rows, unknown, resamples, seed, level
+        )
+        for place, item in zip(alike, found, strict=True):
+            result[place] = item
+    return [item for item in result if item is not None]
+
+
+def _curves(
+    feature: Feature,
+    bins: Binning,
+    records: Sequence[Record],
+    scores: Floats,
+    kept: Ints,
+    unknown: int,
+    resamples: int,
+    seed: int,
+    level: float,
+) -> list[Curve]:
+    """Curves of runs that answer the same questions; ``kept`` are the rows of those in a bin."""
+    runs = range(scores.shape[1])
+    if not len(kept):
+        return [Curve(feature.name, feature.title, (), None, 0, unknown) for _ in runs]
     images = [records[row].image for row in kept]
     labels = [bins.labels[bins.places[row] or 0] for row in kept]
     points = scores[kept] * 100.0
     design = Design(labels, images)
     found = intervals(points, design, resamples, seed, level)
-    trend = None
+    trends: list[Interval | None] = [None for _ in runs]
     if feature.numeric:
         values = np.asarray([feature.values[row] for row in kept], dtype=np.float64)
         strata = Design([records[row].subset for row in kept], images)
-        trend = _trend(np.log2(values), points, strata, resamples, seed, level)
-    return Curve(
-        feature.name,
-        feature.title,
-        tuple(_bin(label, design, found) for label in bins.labels if label in design.rows),
-        trend,
-        len(kept),
-        unknown,
-    )
+        trends = _trends(np.log2(values), points, strata, resamples, seed, level)
+    return [
+        Curve(
+            feature.name,
+            feature.title,
+            tuple(_bin(label, design, found, run) for label in bins.labels if label in design.rows),
+            trends[run],
+            len(kept),
+            unknown,
+        )
+        for run in runs
+    ]
 
 
-def _bin(label: str, design: Design, found: Mapping[str, Sequence[Interval]]) -> Bin:
+def _bin(label: str, design: Design, found: Mapping[str, Sequence[Interval]], run: int) -> Bin:
     count = design.images(label)
-    return Bin(label, design.size(label), count, found[label][0], count < FEW_IMAGES)
+    return Bin(label, design.size(label), count, found[label][run], count < FEW_IMAGES)
 
 
-def _trend(
+def _trends(
     values: Floats, points: Floats, design: Design, resamples: int, seed: int, level: float
-) -> Interval | None:
-    """Slope of the least-squares line with the interval of the same bootstrap over images."""
+) -> list[Interval | None]:
+    """Slopes of the least-squares lines with intervals of the same bootstrap over images."""
+    runs = points.shape[1]
     if len(values) < 3 or np.ptp(values) == 0:
-        return None
-    centred = values - values.mean()
-    columns = np.column_stack([centred, points, centred * centred, centred * points])
+        return [None] * runs
+    x = (values - values.mean())[:, None]
+    columns = np.column_stack([x, x * x, points, x * points])
     drawn = bootstrap_means(columns, design, resamples, seed)[OVERALL]
+    whole = columns.mean(axis=0)[None, :]
+    of_runs = [[0, 1, 2 + run, 2 + runs + run] for run in range(runs)]
+    return [_trend(whole[:, chosen], drawn[:, chosen], level) for chosen in of_runs]
+
+
+def _trend(whole: Floats, drawn: Floats, level: float) -> Interval | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = _slopes(drawn)
-        slope = float(_slopes(columns.mean(axis=0)[None, :])[0])
+        slope = float(_slopes(whole)[0])
     slopes = slopes[np.isfinite(slopes)]
     if not len(slopes):
         return None
@@ -205,6 +243,6 @@ def _trend(
 
 
 def _slopes(means: Floats) -> Floats:
-    x, y, xx, xy = means.T
+    x, xx, y, xy = means.T
     slopes: Floats = (xy - x * y) / (xx - x * x)
     return slopes

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, SEED
-from dtvqa_plugin.analysis.failures.curves import RESAMPLES, Binning, Curve, binning, curve
+from dtvqa_plugin.analysis.failures.curves import RESAMPLES, Binning, Curve, binning, curves
 from dtvqa_plugin.analysis.failures.density import features
 from dtvqa_plugin.analysis.failures.difficulty import Answered, Difficulty, difficulty
 from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES, Outcome, outcomes
@@ -17,7 +17,7 @@ from dtvqa_plugin.analysis.failures.placing import Page
 from dtvqa_plugin.analysis.tables import FEW_IMAGES
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.ocr.recognised import RecognisedText
-from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.design import OVERALL, Floats
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.run import Run
 
@@ -133,19 +133,11 @@ def diagnose(
     cuts = [binning(feature, images) for feature in known]
     found = [outcomes(run.records, run.answers, pages) for run in runs]
 
-    def curves(run: Run) -> tuple[Curve, ...]:
-        by_id = run.by_question
-        scores = np.asarray(
-            [
-                by_id[record.question_id].accanls if record.question_id in by_id else np.nan
-                for record in records
-            ]
-        )
-        return tuple(
-            curve(feature, cut, records, scores, resamples=resamples, seed=seed, level=level)
-            for feature, cut in zip(known, cuts, strict=True)
-        )
-
+    scores = np.column_stack([_scores(run, records) for run in runs])
+    by_feature = [
+        curves(feature, cut, records, scores, resamples=resamples, seed=seed, level=level)
+        for feature, cut in zip(known, cuts, strict=True)
+    ]
     return Diagnosis(
         split=splits[0],
         runs=tuple(
@@ -156,9 +148,11 @@ def diagnose(
                 of_run,
                 tuple(answer.text for answer in run.answers),
                 outcome_counts(run.records, of_run),
-                curves(run),
+                of_features,
             )
-            for run, of_run in zip(runs, found, strict=True)
+            for run, of_run, of_features in zip(
+                runs, found, zip(*by_feature, strict=True), strict=True
+            )
         ),
         difficulty=difficulty(
             records,
@@ -178,6 +172,13 @@ def diagnose(
         binnings=tuple(cuts),
         sizes={image: (page.width, page.height) for image, page in pages.items()},
     )
+
+
+def _scores(run: Run, records: Sequence[Record]) -> Floats:
+    """AccANLS of each question, 0-1; NaN where the run does not answer it."""
+    by_id = run.by_question
+    found = (by_id.get(record.question_id) for record in records)
+    return np.asarray([np.nan if answer is None else answer.accanls for answer in found])
 
 
 def outcome_counts(

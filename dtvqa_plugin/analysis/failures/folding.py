@@ -19,6 +19,8 @@ _TOKEN = re.compile(
     r"|[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\u0e00-\u0e7f]"
     r"|(?:(?![\d_\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\u0e00-\u0e7f])\w)+"
 )
+_PLAIN_WORDS = re.compile(r"[a-z ]*")
+_DIGIT = re.compile(r"\d")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[,.']\d{3})+")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:[.']\d{3})+,\d+|\d{1,3}(?:'\d{3})+\.\d+")
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
@@ -94,10 +96,19 @@ def contains(tokens: Tokens, part: Tokens) -> bool:
 
 
 def _raw(text: str) -> Tokens:
-    text = unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-").replace("–", "-")
-    text = _THOUSANDS_BLANK.sub(lambda match: match[1] + match[2].replace(" ", ""), text)
-    found = _TOKEN.findall(text.replace("&", " and "))
-    return tuple(part for token in found for part in _number(token).split(" "))
+    if text.isascii():
+        text = text.lower()
+    else:
+        text = unicodedata.normalize("NFKC", text).casefold()
+        text = text.replace("\u2212", "-").replace("–", "-")
+    if _PLAIN_WORDS.fullmatch(text):
+        return tuple(text.split())
+    text = text.replace("&", " and ")
+    if not _DIGIT.search(text):
+        return tuple(_TOKEN.findall(text))
+    if " " in text:
+        text = _THOUSANDS_BLANK.sub(lambda match: match[1] + match[2].replace(" ", ""), text)
+    return tuple(part for token in _TOKEN.findall(text) for part in _number(token).split(" "))
 
 
 def _number(token: str) -> str:
@@ -124,6 +135,8 @@ def _with_units(tokens: Tokens) -> Tokens:
     if not _SPELLINGS:
         for unit, names in _UNITS.items():
             _SPELLINGS.update({_raw(name): unit for name in names})
+    if len(tokens) < 2 or not any(token[-1].isdigit() for token in tokens[:-1]):
+        return tokens
     result: list[str] = []
     place = 0
     while place < len(tokens):

@@ -44,8 +44,9 @@ class Page:
 
     def __init__(self, text: RecognisedText) -> None:
         self.width, self.height = text.width, text.height
-        self._lines: tuple[Line, ...] = tuple(line for line in text.lines if folded(line.text))
-        self._tokens: list[Tokens] = [folded(line.text) for line in self._lines]
+        lines = [(line, tokens) for line in text.lines if (tokens := folded(line.text))]
+        self._lines: tuple[Line, ...] = tuple(line for line, _ in lines)
+        self._tokens: list[Tokens] = [tokens for _, tokens in lines]
         self._spaced = [f" {' '.join(tokens)} " for tokens in self._tokens]
         self._joined = ["".join(tokens) for tokens in self._tokens]
         self._found: dict[str, Place | None] = {}
@@ -118,12 +119,19 @@ class Page:
         """The line, or a part of one, that is most like the text; never for numbers alone."""
         if not any(char.isalpha() for char in joined):
             return None
-        found = process.extractOne(
-            joined, self._joined, scorer=_part_ratio, score_cutoff=ALIKE * 100
+        size = len(joined)
+        whole = {
+            n: line for n, line in enumerate(self._joined) if size * ALIKE <= len(line) <= size
+        }
+        parts = {n: line for n, line in enumerate(self._joined) if len(line) > size}
+        scored = (
+            process.extractOne(joined, lines, scorer=scorer, score_cutoff=ALIKE * 100)
+            for lines, scorer in ((whole, fuzz.ratio), (parts, fuzz.partial_ratio))
         )
-        if found is None:
+        found = [(score, number) for _, score, number in filter(None, scored)]
+        if not found:
             return None
-        _, score, number = found
+        score, number = min(found, key=lambda item: (-item[0], item[1]))
         return self._place(number, number + 1, score / 100)
 
     def _place(self, first: int, last: int, similarity: float) -> Place:
@@ -136,15 +144,6 @@ class Page:
             max(box[3] for box in boxes),
         )
         return Place(" ".join(line.text for line in lines), box, similarity)
-
-
-def _part_ratio(text: str, line: str, *, score_cutoff: float | None = None, **_: object) -> float:
-    """Similarity of a text with the part of a line that is most like it, 0-100."""
-    if len(line) < len(text) * ALIKE:
-        return 0.0
-    if len(line) <= len(text):
-        return fuzz.ratio(text, line, score_cutoff=score_cutoff)
-    return fuzz.partial_ratio(text, line, score_cutoff=score_cutoff)
 
 
 def similarity(text: str, answer: str) -> float:

@@ -20,7 +20,7 @@ from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.report.html import edits
 from dtvqa_plugin.report.html.pictures import Picture
-from dtvqa_plugin.report.html.why import Why
+from dtvqa_plugin.report.html.why import DECIMALS, Why
 from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.references import PART_ORDER
@@ -179,7 +179,9 @@ def _figures(row: Row) -> dict[str, Any]:
     figures: dict[str, dict[str, list[float]]] = {}
     for (part, metric), (value, interval) in row.cells.items():
         bounds = [] if interval is None else [interval.low, interval.high]
-        figures.setdefault(part, {})[metric] = [round(figure, 4) for figure in (value, *bounds)]
+        figures.setdefault(part, {})[metric] = [
+            round(figure, DECIMALS) for figure in (value, *bounds)
+        ]
     return {
         "name": row.name,
         "marks": row.marks,
@@ -198,7 +200,7 @@ def _bins(found: Audit) -> dict[str, Any]:
     return {
         "hits": found.verbosity.hits,
         "counts": [part.hits for part in found.verbosity.bins],
-        "accanls": [round(part.accanls_up_to * PERCENT, 4) for part in found.verbosity.bins],
+        "accanls": [round(part.accanls_up_to * PERCENT, DECIMALS) for part in found.verbosity.bins],
         "warning": found.verbosity.warning(),
     }
 
@@ -243,9 +245,9 @@ def _differences(found: Comparison, metric: str) -> dict[str, Any]:
     rows = {
         row.part: {
             "n": row.n,
-            "difference": round(row.difference.value * PERCENT, 4),
-            "low": round(row.difference.low * PERCENT, 4),
-            "high": round(row.difference.high * PERCENT, 4),
+            "difference": round(row.difference.value * PERCENT, DECIMALS),
+            "low": round(row.difference.low * PERCENT, DECIMALS),
+            "high": round(row.difference.high * PERCENT, DECIMALS),
             "p": row.p_value,
             "holm": row.p_holm,
         }

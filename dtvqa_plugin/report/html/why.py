@@ -11,6 +11,15 @@ from dtvqa_plugin.analysis.failures.diagnosis import Diagnosis
 from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES, Outcome
 from dtvqa_plugin.analysis.failures.placing import Box
 
+BEST_FIRST = (
+    "right", "inside", "form", "hedged", "near", "other", "invented", "computed", "unplaced",
+    "refused", "empty", "cut", "failed",
+)  # fmt: skip
+"""The outcomes in the order in which bars show them."""
+
+DECIMALS = 9
+"""Decimals of figures (0-100): so many that rounding them again to one shows the tables' figure."""
+
 EVIDENCE = 200
 """Characters of an outcome's evidence on the page."""
 
@@ -31,7 +40,7 @@ class Why:
         return {
             "engine": self.diagnosis.engine,
             "notes": self.diagnosis.notes(),
-            "outcomes": [{"key": name, "text": meaning} for name, meaning in OUTCOMES.items()],
+            "outcomes": [{"key": name, "text": OUTCOMES[name]} for name in BEST_FIRST],
             "features": [
                 _feature(cut, [run.curves[number] for run in runs])
                 for number, cut in enumerate(self.diagnosis.binnings)
@@ -98,7 +107,7 @@ def _curve(cut: Binning, curve: Curve) -> dict[str, Any]:
 
 
 def _figures(interval: Interval) -> list[float]:
-    return [round(value, 4) for value in (interval.value, interval.low, interval.high)]
+    return [round(value, DECIMALS) for value in (interval.value, interval.low, interval.high)]
 
 
 def _box(box: Box) -> list[int]:

@@ -43,8 +43,9 @@ function hidden(text) {
 
 const number = new Intl.NumberFormat('en');
 const count = (value) => number.format(value);
-const one = (value) => value.toFixed(1);
-const signed = (value) => (value < 0 ? '\u2212' : '+') + Math.abs(value).toFixed(1);
+// One decimal as Python writes it: a tie goes to the even digit, where toFixed rounds up.
+const one = (value) => (Math.abs(value) % 1 === 0.25 ? value * 0.9999 : value).toFixed(1);
+const signed = (value) => (value < 0 ? '\u2212' : '+') + one(Math.abs(value));
 
 function pValue(value) {
   if (value === null || value === undefined) return '\u2013';

@@ -107,7 +107,7 @@ function whySection() {
   if (why === null) return null;
   const box = el('div');
   const pick = el('select', {
-    'aria-label': 'Property of the questions', class: 'feature',
+    class: 'feature',
     on: { change: () => box.replaceChildren(curveChart(Number(pick.value))) },
   }, why.features.map((feature, at) => el('option', { value: at }, feature.title)));
   const first = why.features.findIndex((feature) => feature.bins.length > 1);
@@ -116,7 +116,7 @@ function whySection() {
   return el('section', { 'aria-labelledby': 'why-title' },
     el('h2', { id: 'why-title' }, 'Why answers fail'),
     el('div', { class: 'charts' }, el('div', null, whyChart()),
-      el('div', null, el('label', { class: 'sub' }, 'AccANLS by ', pick), box)),
+      el('div', null, el('label', { class: 'sub' }, 'Property ', pick), box)),
     el('ul', { class: 'notes' }, why.notes.map((note) => el('li', null, note))));
 }
 
