@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -23,18 +24,17 @@ from dtvqa_plugin.report.rendering import (
 from dtvqa_plugin.report.terminal import print_table
 from dtvqa_plugin.utils.text import counted, plain
 
-_BAR = 20
-"""Characters of a bar for 100 points."""
+_PLOT = 72
+"""Columns of the chart for its axis."""
 
 
 def grids(found: Conditions) -> list[Grid]:
     """The table of scores, and AccANLS by subset where there are several."""
-    header = ("Condition", "AccANLS", "", f"Minus {found.base}", "ANLS", "Acc")
+    header = ("Condition", "AccANLS", f"Minus {found.base}", "ANLS", "Acc")
     rows = tuple(
         (
             score.condition,
             _figure(score.scores["accanls"]),
-            _bar(score.scores["accanls"].value),
             NO_FIGURE if score.difference is None else signed(score.difference),
             f"{score.scores['anls'].value:.1f}",
             f"{score.scores['acc'].value:.1f}",
@@ -56,9 +56,39 @@ def _figure(interval: Interval) -> str:
     return f"{interval.value:.1f} {bounds(interval)}"
 
 
-def _bar(value: float) -> str:
-    full = round(value / 100 * _BAR)
-    return "█" * full + "·" * (_BAR - full)
+def chart_title(found: Conditions) -> str:
+    """What the chart shows."""
+    return f"{HEADINGS['accanls']} with {found.level:.0%} intervals"
+
+
+def chart(found: Conditions) -> list[str]:
+    """AccANLS of each condition as ``|--o--|`` over one axis: lines of ASCII, 100 columns."""
+    scores = [score.scores["accanls"] for score in found.scores]
+    low = max(0, math.floor((min(score.low for score in scores) - 2) / 10) * 10)
+    high = max(low + 10, min(100, math.ceil((max(score.high for score in scores) + 2) / 10) * 10))
+    names = [score.condition for score in found.scores]
+    width = min(max(map(len, names)), WIDTH - _PLOT - 4)
+
+    def column(value: float) -> int:
+        return round((value - low) / (high - low) * (_PLOT - 1))
+
+    step = 10 if high - low <= 60 else 20
+    axis = [" "] * (_PLOT + 2)
+    ruler = ["-"] * _PLOT
+    for tick in range(low + -low % step, high + 1, step):
+        ruler[column(tick)] = "+"
+        for place, digit in enumerate(str(tick)):
+            axis[column(tick) + place] = digit
+    lines = []
+    for name, score in zip(names, scores, strict=True):
+        plot = [" "] * _PLOT
+        first, last = column(score.low), column(score.high)
+        plot[first : last + 1] = ["-"] * (last + 1 - first)
+        plot[first] = plot[last] = "|"
+        plot[column(score.value)] = "o"
+        lines.append(f"{plain(name)[:width]:{width}} {''.join(plot)}".rstrip())
+    blank = " " * width
+    return [*lines, f"{blank} {''.join(ruler)}", f"{blank} {''.join(axis)}".rstrip()]
 
 
 def heading(found: Conditions) -> str:
@@ -93,6 +123,7 @@ def print_conditions(console: Console, found: Conditions) -> None:
     console.print()
     for grid in grids(found):
         print_table(console, grid.header, grid.rows, grid.left, grid.title)
+    _print_lines(console, chart_title(found), chart(found))
     _print_lines(console, "Findings", sentences(found))
     for line in (*notes(found), *_signatures(found)):
         console.print(plain(line))
@@ -116,6 +147,7 @@ def to_markdown(found: Conditions) -> str:
         rows = [[escape_markdown(cell) for cell in row] for row in grid.rows]
         table = markdown_table(grid.header, rows, grid.left)
         text += f"\n#### {escape_markdown(grid.title)}\n\n{table}"
+    text += f"\n#### {chart_title(found)}\n\n```text\n" + "\n".join(chart(found)) + "\n```\n"
     text += "\n#### Findings\n\n"
     text += "".join(f"- {escape_markdown(line)}\n" for line in sentences(found))
     text += "\n" + "".join(f"- {escape_markdown(line)}\n" for line in notes(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from dtvqa_plugin.cli import main
 from dtvqa_plugin.data import records
 from dtvqa_plugin.predictions.record import score_output
 from dtvqa_plugin.report import read_run
+from dtvqa_plugin.report.conditions import chart
 from dtvqa_plugin.runs.faults import RunError
 
 SAMPLE = records("mini")
@@ -129,6 +131,27 @@ def test_questions_that_a_run_lacks_are_left_out_and_counted(tmp_path: Path) -> 
     assert found.findings[0].difference.value == 0
 
 
+def test_the_chart_draws_each_interval_on_its_axis(tmp_path: Path) -> None:
+    """Read back from the drawing, every figure is right to half a column."""
+    found = conditions([read_run(path) for path in logs(tmp_path, RIGHT)], resamples=500)
+    *rows, ruler, labels = chart(found)
+    assert max(map(len, (*rows, ruler, labels))) <= 96
+    assert "".join((*rows, ruler, labels)).isascii()
+    ticks = [(match.start(), float(match[0])) for match in re.finditer(r"\d+", labels)]
+    (first, low), *_, (last, high) = ticks
+    assert [ruler[place] for place, _ in ticks] == ["+"] * len(ticks)
+    points = (high - low) / (last - first)
+    for row, score in zip(rows, found.scores, strict=True):
+        assert row.startswith(f"{score.condition} ")
+        interval = score.scores["accanls"]
+        start = len(score.condition)
+        drawn = [place for place, mark in enumerate(row) if place >= start and mark != " "]
+        marks = [drawn[0], row.index("o", start), drawn[-1]]
+        read = [low + (place - first) * points for place in marks]
+        wanted = [interval.low, interval.value, interval.high]
+        assert read == pytest.approx(wanted, abs=0.51 * points)
+
+
 def dtvqa(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     with pytest.raises(SystemExit) as done:
         main([str(argument) for argument in arguments])
@@ -136,7 +159,7 @@ def dtvqa(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return capsys.readouterr().out
 
 
-def test_the_command_shows_table_bars_and_sentences(
+def test_the_command_shows_table_chart_and_sentences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "180")
@@ -146,7 +169,7 @@ def test_the_command_shows_table_bars_and_sentences(
     words = " ".join(shown.split())
     for expected in (
         "64 questions in 6 conditions",
-        "█",
+        "AccANLS with 95% intervals",
         "Longest side 448 pixels against the original picture: costs",
         "Recognised text beside the picture against the original picture: not certain, +",
         f"|image:none|input:text({ENGINE})|",
@@ -157,6 +180,7 @@ def test_the_command_shows_table_bars_and_sentences(
         capsys, "diagnose", "--conditions", tmp_path, "--resamples", 200, "--format", "markdown"
     )
     assert "#### Findings" in text
+    assert "#### AccANLS with 95% intervals" in text
     out = tmp_path / "out.json"
     dtvqa(capsys, "diagnose", "--conditions", tmp_path, "--resamples", 200, "-o", out)
     document = json.loads(out.read_text(encoding="utf-8"))
