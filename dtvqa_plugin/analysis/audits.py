@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dtvqa_plugin.analysis.hedging import Stance, stance
 from dtvqa_plugin.analysis.refusals import is_refusal
@@ -117,20 +118,57 @@ class DoubtfulHit:
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
-    """All audits of one run.
+    """All audits of one run, each made when it is asked for.
 
-    ``boundary_hits`` has one entry for each question of ``boundary``, ``doubtful_hits`` one for
-    each hedged or negated hit; ``frequent`` are the outputs that the run gives most often.
+    Attributes:
+        run: The run.
     """
 
-    verbosity: Verbosity
-    boundary: Finding
-    boundary_hits: tuple[BoundaryHit, ...]
-    findings: tuple[Finding, ...]
-    doubtful_hits: tuple[DoubtfulHit, ...] = ()
-    frequent: tuple[FrequentOutput, ...] = ()
+    run: Run
+
+    @cached_property
+    def verbosity(self) -> Verbosity:
+        """Where the Acc hits come from, by length of the output."""
+        return verbosity(self.run.answers)
+
+    @cached_property
+    def boundary_hits(self) -> tuple[BoundaryHit, ...]:
+        """One entry for each question of `boundary`."""
+        hits = (answer for answer in self.run.answers if answer.acc > 0)
+        return tuple(_boundary_hit(answer) for answer in hits if not answer.acc_word)
+
+    @cached_property
+    def boundary(self) -> Finding:
+        """Acc hits that are not on token boundaries."""
+        return Finding(
+            "boundary",
+            "Acc hits inside a longer word or number (0g in 10g)",
+            self.verbosity.hits,
+            tuple(hit.question_id for hit in self.boundary_hits),
+        )
+
+    @cached_property
+    def doubtful_hits(self) -> tuple[DoubtfulHit, ...]:
+        """One entry for each hedged or negated hit."""
+        return tuple(_doubtful_hits(self.run))
+
+    @cached_property
+    def frequent(self) -> tuple[FrequentOutput, ...]:
+        """The outputs that the run gives most often."""
+        return frequent_outputs(self.run.answers)
+
+    @cached_property
+    def suspected(self) -> Finding:
+        """Outputs that hold reasoning that was not removed."""
+        return _suspected(self.run)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The counts, in the order in which they are shown."""
+        stances = _stance_findings(self.doubtful_hits, self.verbosity.hits)
+        return (*stances, *_findings(self.run, self.suspected))
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -140,29 +178,17 @@ class Audit:
     def warnings(self) -> list[str]:
         """Sentences that belong under a table, besides that of ``verbosity``."""
         found = [item.warning() for item in self.frequent if item.warn]
-        suspected = next(item for item in self.findings if item.name == SUSPECTED)
-        if suspected.count:
+        if self.suspected.count:
             found.append(
-                f"{counted(suspected.count, 'output')} may hold reasoning that was not removed; "
-                "Acc credits answers that they mention"
+                f"{counted(self.suspected.count, 'output')} may hold reasoning that was not "
+                "removed; Acc credits answers that they mention"
             )
         return found
 
 
 def audit(run: Run) -> Audit:
     """Audit a run."""
-    hits = [answer for answer in run.answers if answer.acc > 0]
-    inside = tuple(_boundary_hit(answer) for answer in hits if not answer.acc_word)
-    boundary = Finding(
-        "boundary",
-        "Acc hits inside a longer word or number (0g in 10g)",
-        len(hits),
-        tuple(hit.question_id for hit in inside),
-    )
-    doubtful = tuple(_doubtful_hits(run))
-    findings = (*_stance_findings(doubtful, len(hits)), *_findings(run))
-    frequent = frequent_outputs(run.answers)
-    return Audit(verbosity(run.answers), boundary, inside, findings, doubtful, frequent)
+    return Audit(run)
 
 
 def _doubtful_hits(run: Run) -> Iterator[DoubtfulHit]:
@@ -233,7 +259,17 @@ def _bin(
 # --- counts -----------------------------------------------------------------------------------
 
 
-def _findings(run: Run) -> list[Finding]:
+def _suspected(run: Run) -> Finding:
+    said = [answer for answer in run.answers if answer.text]
+    return Finding(
+        SUSPECTED,
+        "looks like reasoning without a known mark, and is scored (heuristic)",
+        len(said),
+        tuple(a.question_id for a in said if suspected_reasoning(a.text) is not None),
+    )
+
+
+def _findings(run: Run, suspected: Finding) -> list[Finding]:
     said = [
         (record, answer)
         for record, answer in zip(run.records, run.answers, strict=True)
@@ -268,13 +304,9 @@ def _findings(run: Run) -> list[Finding]:
         count(
             "refusal",
             "the model says that it cannot or will not answer, without a hit (heuristic)",
-            lambda record, answer: is_refusal(answer.text) and answer.acc == 0,
+            lambda record, answer: answer.acc == 0 and is_refusal(answer.text),
         ),
-        count(
-            SUSPECTED,
-            "looks like reasoning without a known mark, and is scored (heuristic)",
-            lambda record, answer: suspected_reasoning(answer.text) is not None,
-        ),
+        suspected,
         state("empty", "the model said nothing", lambda answer: answer.empty),
         state(
             "cut off in its reasoning",

@@ -18,7 +18,7 @@ measures both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -150,6 +150,30 @@ def intervals(
             for value, a, b in zip(means[part], low, high, strict=True)
         ]
     return result
+
+
+_BATCH = 16
+"""Runs whose means are resampled in one product of matrices: bounds its memory."""
+
+
+def intervals_of_runs(
+    values: Sequence[Floats],
+    design: Design,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> list[dict[str, list[Interval]]]:
+    """``intervals`` of several runs of one design, each (questions, columns)."""
+    found = []
+    for start in range(0, len(values), _BATCH):
+        batch = [as_columns(one, design.questions) for one in values[start : start + _BATCH]]
+        every = intervals(np.column_stack(batch), design, resamples, seed, level)
+        first = 0
+        for one in batch:
+            last = first + one.shape[1]
+            found.append({part: ends[first:last] for part, ends in every.items()})
+            first = last
+    return found
 
 
 def check_level(level: float) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from dtvqa_plugin.analysis.audits import Audit, audit
-from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
+from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals_of_runs
 from dtvqa_plugin.analysis.published import PublishedRow
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics.names import METRICS
-from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.design import OVERALL, Design
 from dtvqa_plugin.runs.references import PART_ORDER
 from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run
 
 PERCENT = 100.0
+
+_Ends: TypeAlias = dict[str, list[Interval]]
 
 PARTIAL_MARK = "†"
 VERBOSE_MARK = "‡"
@@ -140,9 +143,10 @@ def result_tables(
     for split in dict.fromkeys(run.split for run in runs):
         chosen = [run for run in runs if run.split == split]
         audits = tuple(audit(run) for run in chosen)
+        bounds = _intervals(chosen, resamples, seed, level)
         rows = [
-            _run_row(run, found, resamples, seed, level)
-            for run, found in zip(chosen, audits, strict=True)
+            _run_row(run, found, ends)
+            for run, found, ends in zip(chosen, audits, bounds, strict=True)
         ]
         rows += [_published_row(row) for row in published if row.split == split]
         tables.append(
@@ -172,8 +176,20 @@ def _parts(runs: Sequence[Run], rows: Sequence[Row], split: str) -> tuple[str, .
     return (*(OVERALL,) * overall, *(name for name in order if name in wanted))
 
 
-def _run_row(run: Run, found: Audit, resamples: int, seed: int, level: float) -> Row:
-    bounds = intervals(run.values * PERCENT, run.design, resamples, seed, level)
+def _intervals(runs: Sequence[Run], resamples: int, seed: int, level: float) -> list[_Ends]:
+    """The intervals of each run, by part; runs over the same questions are resampled together."""
+    alike: dict[Design, list[int]] = {}
+    for place, run in enumerate(runs):
+        alike.setdefault(run.design, []).append(place)
+    found: dict[int, _Ends] = {}
+    for design, places in alike.items():
+        values = [runs[place].values * PERCENT for place in places]
+        every = intervals_of_runs(values, design, resamples, seed, level)
+        found.update(zip(places, every, strict=True))
+    return [found[place] for place in range(len(runs))]
+
+
+def _run_row(run: Run, found: Audit, bounds: _Ends) -> Row:
     whole = set(run.subsets) >= set(get_split(run.split).subsets)
     cells: dict[tuple[str, str], tuple[float, Interval | None]] = {}
     # Overall is a mean over all subsets: a run over some of them has none.

@@ -298,6 +298,7 @@ _LEFT_MARK = re.compile(
     r"|```\s?(?:think|thought|reason)",
     re.IGNORECASE,
 )
+_LEFT_MARK_STARTS = "<[`"
 _HEADED = re.compile(
     r"[\W_]*(?:(?:my |step-by-step )?(?:thoughts?|thinking|reasoning|analysis|rationale|"
     r"explanation)(?: process)?|chain of thought|(?:思考|推理|分析)(?:过程)?|(?:解题)?思路)"
@@ -331,13 +332,20 @@ def suspected_reasoning(text: str) -> str | None:
     Returns:
         ``mark``, ``heading`` or ``aloud``; None if there is no sign.
     """
-    if _LEFT_MARK.search(text):
+    if any(char in text for char in _LEFT_MARK_STARTS) and _LEFT_MARK.search(text):
         return "mark"
     if not _is_long(text):
         return None
     if _HEADED.match(text):
         return "heading"
-    return "aloud" if _ALOUD.match(text) or _DOUBT.search(text) else None
+    return "aloud" if _ALOUD.match(text) or _is_doubt(text) else None
+
+
+def _is_doubt(text: str) -> bool:
+    lowered = text.lower()
+    if text.isascii() and "wait" not in lowered and "hmm" not in lowered:
+        return False  # most outputs: the pattern is tried at every character
+    return _DOUBT.search(text) is not None
 
 
 def _is_long(text: str) -> bool:

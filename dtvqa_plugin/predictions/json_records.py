@@ -18,6 +18,8 @@ from dtvqa_plugin.predictions.rows import (
 )
 from dtvqa_plugin.utils.json_list import BOM, BrokenListError, JsonList, reason
 
+_BOM = "\ufeff"
+
 MAX_RECORD_BYTES = 64 * 2**20
 """Longest JSON Lines record that is read: it bounds the memory a damaged file can claim."""
 
@@ -71,7 +73,7 @@ def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
                 continue
             if line.strip():
                 try:
-                    value = json.loads(line.decode("utf-8-sig"))
+                    value = json.loads(line.decode("utf-8").removeprefix(_BOM))
                 except (ValueError, RecursionError) as error:
                     end = "" if line.endswith(b"\n") else ", cut off before the end of the line"
                     complain(place, f"not valid JSON ({reason(error)}{end})")

@@ -237,7 +237,7 @@ def answers(
 def _responses(answer: RawAnswer) -> Iterator[RawAnswer]:
     output = only(answer.prediction)
     if not isinstance(output, list) or not output:
-        yield replace(answer, prediction=output)
+        yield answer if output is answer.prediction else replace(answer, prediction=output)
         return
     for number, response in enumerate(output, start=1):
         yield replace(answer, prediction=only(response), repeat=str(number), listed=True, loss=None)

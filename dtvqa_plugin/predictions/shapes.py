@@ -401,8 +401,13 @@ def model_in(record: Mapping[str, Any]) -> str | None:
     return text_of(record.get("model")) or text_of(record.get("model_name"))
 
 
+_METRICS = frozenset(METRICS)
+
+
 def stored_scores(record: Mapping[str, Any]) -> dict[str, float]:
     """The scores a record holds; a whole number that no score can be counts as infinite."""
+    if _METRICS.isdisjoint(record):
+        return {}
     found = {name: record[name] for name in METRICS if isinstance(record.get(name), int | float)}
     return {
         name: float(value) if isinstance(value, float) or abs(value) < 2**53 else math.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dtvqa_plugin.analysis.audits import SUSPECTED, Audit, VerbosityBin
+from dtvqa_plugin.analysis.audits import Audit, VerbosityBin
 from dtvqa_plugin.utils.text import counted
 
 FINDING_HEADER = ("Found", "Outputs", "Meaning")
@@ -76,13 +76,12 @@ def hit_lists(found: Audit) -> list[tuple[str, list[str]]]:
 
 def warned_lists(found: Audit) -> list[tuple[str, list[str]]]:
     """The lists under an audit's warnings besides that of verbosity; empty ones are left out."""
-    suspected = next(item for item in found.findings if item.name == SUSPECTED)
     lists = [
         (
             "Most frequent outputs",
             frequent_lines(found) if any(item.warn for item in found.frequent) else [],
         ),
-        ("Outputs with an unremoved thought", _first(list(suspected.question_ids))),
+        ("Outputs with an unremoved thought", _first(list(found.suspected.question_ids))),
     ]
     return [(title, lines) for title, lines in lists if lines]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +74,12 @@ class Design:
             )
             for part, rows in ((part, self.rows[part]) for part in self.parts)
         }
+
+
+@lru_cache(maxsize=16)
+def shared_design(subsets: tuple[str, ...], images: tuple[str, ...]) -> Design:
+    """The design of these questions: one object for all runs over them."""
+    return Design(subsets, images)
 
 
 def as_columns(values: Floats, questions: int) -> Floats:

@@ -75,10 +75,17 @@ class References:
         self._splits: dict[str, dict[str, Record]] = {}
         self.lacking: DataError | None = None
         self._images: dict[str, dict[str, list[Record]]] = {}
+        self._stamps: dict[tuple[str, tuple[str, ...]], AnnotationStamp] = {}
 
     @cached_property
     def _known(self) -> tuple[Split, ...]:
         return tuple(get_split(name) for name in SPLITS)
+
+    @cached_property
+    def _split_by_prefix(self) -> dict[str, str]:
+        """The split that ids with this beginning belong to: the first of several."""
+        named = [(prefix, split.name) for split in self._known for prefix in split.id_prefixes]
+        return dict(reversed(named))
 
     def split_of(self, question_id: str) -> str | None:
         """The split that an id of this form belongs to.
@@ -89,8 +96,7 @@ class References:
         Returns:
             The split's name, also for a question that does not exist; None for another form.
         """
-        first = question_id.partition("/")[0]
-        return next((split.name for split in self._known if first in split.id_prefixes), None)
+        return self._split_by_prefix.get(question_id.partition("/")[0])
 
     def split(self, name: str) -> Mapping[str, Record]:
         """All records of a split.
@@ -212,8 +218,14 @@ class References:
             subsets: Names of subsets.
 
         Returns:
-            The values that the signature states.
+            The values that the signature states; read once.
         """
+        key = (split, tuple(subsets))
+        if key not in self._stamps:
+            self._stamps[key] = self._stamp(split, subsets)
+        return self._stamps[key]
+
+    def _stamp(self, split: str, subsets: Sequence[str]) -> AnnotationStamp:
         signature: dict[str, Any] = data_signature(split, list(subsets), home=self.home)
         files: dict[str, dict[str, Any]] = signature["files"]
         return AnnotationStamp(

@@ -22,7 +22,7 @@ from dtvqa_plugin.metrics.reasoning import REASONING_VERSION
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.predictions.shapes import Kind
 from dtvqa_plugin.runs.context import Context
-from dtvqa_plugin.runs.design import Design, Floats
+from dtvqa_plugin.runs.design import Design, Floats, shared_design
 from dtvqa_plugin.runs.faults import Faults, RunError
 from dtvqa_plugin.runs.references import AnnotationStamp
 from dtvqa_plugin.runs.signature import UNKNOWN, Signature
@@ -87,8 +87,9 @@ class Run:
     @cached_property
     def design(self) -> Design:
         """Subset and image of each question."""
-        return Design(
-            [record.subset for record in self.records], [record.image for record in self.records]
+        return shared_design(
+            tuple(record.subset for record in self.records),
+            tuple(record.image for record in self.records),
         )
 
     @cached_property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 
 OTHER = "other"
+LATIN = "Latin"
 
 _SCRIPTS = (
     ("CJK", "Han"),
@@ -26,18 +28,27 @@ _SCRIPTS = (
 
 def script_of(char: str) -> str:
     """Return the script of a letter, ``other`` for one that the table does not hold."""
-    if char.isascii():
-        return "Latin"
+    return LATIN if char.isascii() else _script_of(char)
+
+
+@lru_cache(maxsize=10_000)
+def _script_of(char: str) -> str:
     name = unicodedata.name(char, "")
     return next((script for start, script in _SCRIPTS if name.startswith(start)), OTHER)
 
 
 def letters(text: str) -> Counter[str]:
     """Return the number of letters of each script in a text."""
-    return Counter(script_of(char) for char in text if char.isalpha())
+    counts: Counter[str] = Counter()
+    for char, count in Counter(text).items():
+        if char.isalpha():
+            counts[script_of(char)] += count
+    return counts
 
 
 def main_script(text: str) -> str | None:
     """Return the script of most letters of a text (the first of equal ones), None without any."""
+    if text.isascii():
+        return LATIN if any(map(str.isalpha, text)) else None
     counts = letters(text)
     return max(counts, key=lambda script: counts[script]) if counts else None

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import hit_cases
 import pytest
 import refusal_cases
+from hypothesis import given, settings
+from hypothesis.strategies import from_regex
 from report_runs import BY_ID, SAMPLE, plain_run
 
 from dtvqa_plugin.analysis.audits import audit
 from dtvqa_plugin.analysis.hedging import stance
-from dtvqa_plugin.analysis.refusals import is_refusal
+from dtvqa_plugin.analysis.refusals import LATIN, OTHER_SCRIPTS, is_refusal
 from dtvqa_plugin.analysis.tables import result_tables
 from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.report import read_run
@@ -143,3 +146,24 @@ def test_thoughts_that_stay_are_warned_of(tmp_path: Path) -> None:
     )
     (table,) = result_tables([run], resamples=100)
     assert any("64 outputs may hold reasoning that was not removed" in n for n in table.notes())
+
+
+PHRASES = [
+    (hint, phrase, ascii_too)
+    for groups, ascii_too in ((LATIN, True), (OTHER_SCRIPTS, False))
+    for hint, *phrases in groups
+    for phrase in phrases
+]
+
+
+@pytest.mark.parametrize(("hint", "phrase", "ascii_too"), PHRASES)
+def test_every_phrase_holds_the_hint_of_its_group(hint: str, phrase: str, ascii_too: bool) -> None:
+    """Hints only save time: no text with a phrase is passed over for want of one."""
+
+    @settings(max_examples=30, derandomize=True, database=None, deadline=None)
+    @given(from_regex(phrase))
+    def holds(text: str) -> None:
+        assert re.search(hint, text)
+        assert ascii_too or not text.isascii()
+
+    holds()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,21 @@ def read_train(path: str | Path, *, strict: bool = False) -> Reading[TrainRecord
 
 
 def read_file(file: AnnotationFile, path: Path) -> Reading[Any]:
-    """Read one of the known annotation files. Raises `DataError` as `read_test` does."""
-    return parse_file(file, read_bytes(path), path)
+    """Read one of the known annotation files. Raises `DataError` as `read_test` does.
+
+    What a test file of usual size holds is kept, and parsed again only when its bytes change.
+    """
+    content = read_bytes(path)
+    kept = file.kind == "test" and len(content) <= _KEPT_BYTES
+    return _parsed(file, content, path) if kept else parse_file(file, content, path)
+
+
+_KEPT_BYTES = 4 * 1024 * 1024
+
+
+@lru_cache(maxsize=8)
+def _parsed(file: AnnotationFile, content: bytes, path: Path) -> Reading[Any]:
+    return parse_file(file, content, path)
 
 
 def read_bytes(path: Path) -> bytes:

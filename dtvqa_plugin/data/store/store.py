@@ -18,9 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, BinaryIO
 
 from dtvqa_plugin._version import __version__
 from dtvqa_plugin.benchmark.image_paths import UnsafePathError, image_key
@@ -30,6 +28,9 @@ from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.environment import HOME_VARIABLE, default_home
 from dtvqa_plugin.utils.files import explained, kind, read_regular, whole_file
 from dtvqa_plugin.utils.text import escaped_logger, now
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 logger = escaped_logger(__name__)
 
@@ -182,6 +183,8 @@ class Store:
         Raises:
             DataError: Another process held the lock for longer, or the file system has no locks.
         """
+        from filelock import FileLock  # imports asyncio and ssl: readers do without
+
         limit = lock_timeout() if timeout is None else timeout
         self.check_home()
         with explained(self.home, "write to"):
@@ -199,6 +202,8 @@ class Store:
             held.release()
 
     def _acquire(self, held: FileLock, limit: float) -> None:
+        from filelock import Timeout
+
         started = time.monotonic()
         try:
             held.acquire(timeout=min(limit, 2.0))
