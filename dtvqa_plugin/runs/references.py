@@ -75,17 +75,12 @@ class References:
         self._splits: dict[str, dict[str, Record]] = {}
         self.lacking: DataError | None = None
         self._images: dict[str, dict[str, list[Record]]] = {}
+        self._split_names: dict[str, str | None] = {}
         self._stamps: dict[tuple[str, tuple[str, ...]], AnnotationStamp] = {}
 
     @cached_property
     def _known(self) -> tuple[Split, ...]:
         return tuple(get_split(name) for name in SPLITS)
-
-    @cached_property
-    def _split_by_prefix(self) -> dict[str, str]:
-        """The split that ids with this beginning belong to: the first of several."""
-        named = [(prefix, split.name) for split in self._known for prefix in split.id_prefixes]
-        return dict(reversed(named))
 
     def split_of(self, question_id: str) -> str | None:
         """The split that an id of this form belongs to.
@@ -96,7 +91,11 @@ class References:
         Returns:
             The split's name, also for a question that does not exist; None for another form.
         """
-        return self._split_by_prefix.get(question_id.partition("/")[0])
+        first = question_id.partition("/")[0]
+        if first not in self._split_names:
+            found = (split.name for split in self._known if first in split.id_prefixes)
+            self._split_names[first] = next(found, None)
+        return self._split_names[first]
 
     def split(self, name: str) -> Mapping[str, Record]:
         """All records of a split.
