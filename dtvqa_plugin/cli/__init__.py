@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from dtvqa_plugin._version import __version__
+from dtvqa_plugin.cli.output import escape_what_streams_cannot_hold
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.text import visible
 
@@ -76,6 +77,7 @@ def cli() -> None:
 
 def main(argv: Sequence[str] | None = None, **extra: Any) -> None:
     """Run ``dtvqa``. An error that the user can fix is one message on stderr and exit status 1."""
+    escape_what_streams_cannot_hold()
     try:
         cli.main(args=argv, prog_name="dtvqa", **extra)
     except DTVQAError as error:
