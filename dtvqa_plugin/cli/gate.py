@@ -82,7 +82,7 @@ class _Minimum(_MinimumType):
 
 
 @click.command(cls=_Gate)
-@click.argument("run", type=_PATH)
+@click.argument("run", nargs=-1, required=True, type=_PATH)
 @click.option(
     "--min",
     "minimums",
@@ -131,7 +131,7 @@ class _Minimum(_MinimumType):
 @resampling_options
 @source_options
 def gate(
-    run: Path,
+    run: tuple[Path, ...],
     minimums: tuple[Minimum, ...],
     baseline: Path | None,
     max_drop: float | None,
@@ -152,6 +152,8 @@ def gate(
     """
     if max_drop is not None and baseline is None:
         raise click.UsageError("--max-drop needs --baseline")
+    if len(run) > 1 and not source.join:
+        raise click.UsageError(f"gate judges one run, got {len(run)} paths; --join joins shards")
     rules = Rules(
         minimums=minimums,
         max_drop=1.0 if max_drop is None else max_drop,
@@ -163,7 +165,7 @@ def gate(
         seed=seed,
     )
     try:
-        judged = source.run(run)
+        judged = source.run(*run)
         against = None if baseline is None else source.run(baseline)
         decision = decide(judged, rules, against)
         click.echo(_rendered(decision, style), nl=False)

@@ -14,12 +14,16 @@ from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.predictions.shapes import Columns
+from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import read_run, read_runs
+from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs, shards_among
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.text import visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILES_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +34,37 @@ class Source:
     references: References
     tau: float
     columns: Columns
+    join: bool = False
 
-    def run(self, path: Path) -> Run:
-        """The one run at a path."""
-        return read_run(path, self.references, tau=self.tau, columns=self.columns)
+    def run(self, *paths: Path) -> Run:
+        """The one run at a path; with ``join`` also at several."""
+        if not self.join:
+            (path,) = paths
+            return read_run(path, self.references, tau=self.tau, columns=self.columns)
+        found = join_runs(paths, self.references, tau=self.tau, columns=self.columns)
+        if len(found) > 1:
+            names = ", ".join(f"{run.name} [{run.condition}]" for run in found)
+            raise RunError(f"{paths[0]}: {len(found)} runs after joining: {names}; give one run")
+        return found[0]
 
     def runs(self, paths: Iterable[Path]) -> list[Run]:
         """All runs at some paths, with distinct names."""
+        if self.join:
+            return join_runs(paths, self.references, tau=self.tau, columns=self.columns)
         held: list[Run] = []
         for path in paths:
             held += read_runs(path, self.references, tau=self.tau, columns=self.columns)
+        shards = shards_among(held)
+        if shards:
+            files = ", ".join(visible(str(run.paths[0])) for run in shards[:_FILES_NAMED])
+            more = f" and {len(shards) - _FILES_NAMED} more" * (len(shards) > _FILES_NAMED)
+            said = "answer different questions under one name: --join joins shards of one run"
+            click.echo(f"note: {files}{more} {said}", err=True)
         return distinct_names(held)
 
 
 def source_options(command: Callable[..., Any]) -> Any:
-    """``--data``, ``--tau``, ``--id-column``, ``--prediction-column``, as one `Source`."""
+    """``--data``, ``--tau``, ``--id-column``, ``--prediction-column``, ``--join`` as a `Source`."""
 
     @functools.wraps(command)
     def with_source(
@@ -53,9 +73,12 @@ def source_options(command: Callable[..., Any]) -> Any:
         tau: float,
         id_column: str | None,
         prediction_column: str | None,
+        join_shards: bool,
         **options: Any,
     ) -> Any:
-        source = Source(data, References(data), tau, Columns(id_column, prediction_column))
+        source = Source(
+            data, References(data), tau, Columns(id_column, prediction_column), join_shards
+        )
         return command(*args, source=source, **options)
 
     data = click.option(
@@ -80,7 +103,14 @@ def source_options(command: Callable[..., Any]) -> Any:
         metavar="NAME",
         help="Column or key of the model's output in the files (a.b for a nested one).",
     )
-    return data(tau(ids(outputs(with_source))))
+    join = click.option(
+        "--join",
+        "join_shards",
+        is_flag=True,
+        help="Join shards: files of one model, condition and split with different questions and "
+        "equal settings become one run.",
+    )
+    return data(tau(ids(outputs(join(with_source)))))
 
 
 def resampling_options(command: Command) -> Command:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.runs.faults import RunError
-from dtvqa_plugin.runs.reading import read_run, read_runs
+from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.runs.signature import Signature, parse_signature
@@ -15,6 +15,7 @@ __all__ = [
     "RunError",
     "ScoredAnswer",
     "Signature",
+    "join_runs",
     "parse_signature",
     "read_run",
     "read_runs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import read_run, read_runs
+from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run
@@ -16,6 +16,7 @@ __all__ = [
     "RunError",
     "Signature",
     "distinct_names",
+    "join_runs",
     "parse_signature",
     "read_run",
     "read_runs",

@@ -66,7 +66,8 @@ class Context:
     ``host_model`` its name in the host. ``stamp`` tells runs in one folder apart; ``task`` is the
     host's name of the dataset. ``files`` maps annotation files to the SHA-256 that the run saw;
     ``stored`` question ids to the scores saved beside the file (0-1). ``asked_repeats`` is how
-    many responses to each question the host asked for.
+    many responses to each question the host asked for. ``nameless``: nothing says which model
+    it is, and ``model`` is the file's name.
     """
 
     model: str
@@ -85,6 +86,7 @@ class Context:
     settings: Mapping[str, str] = field(default_factory=dict)
     answers: AnswerOrigin | None = None
     asked_repeats: int = 1
+    nameless: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
     stored: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     stored_means: Mapping[str, float] = field(default_factory=dict)

@@ -34,7 +34,8 @@ def context_of(path: Path, kind: Kind) -> Context:
     if kind is Kind.SWIFT and path.parent.name == "infer_result":
         return Context(model=path.parent.parent.name, host=Kind.SWIFT.value)
     named = (Kind.RELEASED, Kind.LLAVA, Kind.SWIFT)
-    return Context(model=bare_name(path), host=kind.value if kind in named else UNKNOWN)
+    host = kind.value if kind in named else UNKNOWN
+    return Context(model=bare_name(path), host=host, nameless=True)
 
 
 def _inspect_context(path: Path) -> Context:

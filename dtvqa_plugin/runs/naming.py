@@ -10,7 +10,7 @@ from dtvqa_plugin.runs.context import weights_of
 from dtvqa_plugin.runs.image_path import HOST_DEFAULT
 from dtvqa_plugin.runs.run import Run
 
-_INCIDENTAL = ("base_url", "api_base", "device", "device_map", "port", "num_processes", "retry")
+INCIDENTAL = ("base_url", "api_base", "device", "device_map", "port", "num_processes", "retry")
 """Arguments that say where a model ran, not what it is: used only if all others are equal."""
 
 
@@ -40,7 +40,7 @@ def _labels(group: Sequence[Run]) -> list[str]:
     _shorten([found for found in facts if found["weights"]])
     keys = list(dict.fromkeys(key for found in facts for key in found))
     differing = [key for key in keys if len({found.get(key) for found in facts}) > 1]
-    telling = [key for key in differing if key not in _INCIDENTAL] or differing
+    telling = [key for key in differing if key not in INCIDENTAL] or differing
     labels = [", ".join(_stated(key, found.get(key)) for key in telling) for found in facts]
     paths = _path_labels(group)
     return [

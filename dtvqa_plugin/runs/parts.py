@@ -193,7 +193,8 @@ def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
     model = next(iter(said["model"]), context.model)
     condition = context.condition or next(iter(said["condition"]), None)
     prompt = context.prompt or condition
-    return replace(context, model=model, condition=condition, prompt=prompt)
+    nameless = context.nameless and not said["model"]
+    return replace(context, model=model, condition=condition, prompt=prompt, nameless=nameless)
 
 
 def _add(part: Part, raw: RawAnswer, record: Record, tau: float) -> None:

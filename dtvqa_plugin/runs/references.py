@@ -75,7 +75,7 @@ class References:
         self._splits: dict[str, dict[str, Record]] = {}
         self.lacking: DataError | None = None
         self._images: dict[str, dict[str, list[Record]]] = {}
-        self._split_names: dict[str, str | None] = {}
+        self._split_names: dict[str, str] = {}
         self._stamps: dict[tuple[str, tuple[str, ...]], AnnotationStamp] = {}
 
     @cached_property
@@ -94,7 +94,10 @@ class References:
         first = question_id.partition("/")[0]
         if first not in self._split_names:
             found = (split.name for split in self._known if first in split.id_prefixes)
-            self._split_names[first] = next(found, None)
+            name = next(found, None)
+            if name is None:
+                return None
+            self._split_names[first] = name
         return self._split_names[first]
 
     def split(self, name: str) -> Mapping[str, Record]:

@@ -1,0 +1,175 @@
+"""Shards of one run, as array jobs leave them, are joined; files that are no shards are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from host_files import SAMPLE, lmms_run, right, vlmevalkit_run, write_lines
+
+from dtvqa_plugin.cli import main
+from dtvqa_plugin.data import Record
+from dtvqa_plugin.runs import Run, RunError, join_runs, read_run
+
+EIGHTH = [SAMPLE[place::8] for place in range(8)]
+
+
+def plain(path: Path, chosen: Sequence[Record], **more: object) -> Path:
+    rows = ({"question_id": r.question_id, "prediction": right(r), **more} for r in chosen)
+    return write_lines(path, rows)
+
+
+def lmms(folder: Path, number: int, chosen: Sequence[Record]) -> Path:
+    return lmms_run(folder / f"job{number}", chosen=chosen, stamp=f"20261130_10000{number}")
+
+
+def vlmevalkit(folder: Path, number: int, chosen: Sequence[Record]) -> Path:
+    answers = {"total": len(chosen), "reused": number, "asked": len(chosen) - number}
+    summary = {"answers": {**answers, "record": "agrees"}}
+    return vlmevalkit_run(folder / f"job{number}", chosen=chosen, summary=summary)
+
+
+def named(folder: Path, number: int, chosen: Sequence[Record]) -> Path:
+    return plain(folder / f"{number}.jsonl", chosen, model="m", condition="none")
+
+
+def nameless(folder: Path, number: int, chosen: Sequence[Record]) -> Path:
+    return plain(folder / f"tuned-shard_{number}.jsonl", chosen)
+
+
+WRITERS: dict[str, tuple[Callable[[Path, int, Sequence[Record]], Path], str]] = {
+    "lmms-eval": (lmms, "qwen2_5_vl(Qwen/Qwen2.5-VL-7B-Instruct)"),
+    "vlmevalkit": (vlmevalkit, "m"),
+    "named": (named, "m"),
+    "nameless": (nameless, "tuned-shard"),
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("as_folder", [False, True])
+def test_eight_shards_are_one_whole_run(tmp_path: Path, kind: str, as_folder: bool) -> None:
+    write, name = WRITERS[kind]
+    paths = [write(tmp_path / "shards", i, chosen) for i, chosen in enumerate(EIGHTH)]
+    whole: Run = read_run(write(tmp_path / "whole", 0, SAMPLE))
+    (run,) = join_runs([tmp_path / "shards"] if as_folder else [*paths, paths[0]])
+    assert run.name == name
+    assert (run.answers, run.missing) == (whole.answers, ())
+    assert run.paths == tuple(sorted(paths))
+    fields = [str(found.signature()).split("|") for found in (run, whole)]
+    differing = {a.partition(":")[0] for a, b in zip(*fields, strict=True) if a != b}
+    assert differing <= {"model", "answers"}
+    if kind == "vlmevalkit":
+        assert "answers:reused=28,asked=36,record=agrees" in str(run.signature()).replace(
+            "%3D", "="
+        )
+
+
+def test_shards_that_lack_questions_are_a_partial_run(tmp_path: Path) -> None:
+    paths = [named(tmp_path, number, EIGHTH[number]) for number in (0, 1, 2)]
+    (run,) = join_runs(paths)
+    assert len(run.answers) + len(run.missing) == len(SAMPLE)
+    assert len(run.answers) == 24
+
+
+def test_models_and_conditions_are_joined_by_themselves(tmp_path: Path) -> None:
+    halves = (SAMPLE[:32], SAMPLE[32:])
+    for model in ("a", "b"):
+        for condition in ("none", "paper"):
+            for number, chosen in enumerate(halves):
+                path = tmp_path / model / condition / f"{number}.jsonl"
+                plain(path, chosen, model=model, condition=condition)
+    runs = join_runs([tmp_path])
+    assert sorted((run.name, run.condition, len(run.answers)) for run in runs) == [
+        (model, condition, 64) for model in ("a", "b") for condition in ("none", "paper")
+    ]
+
+
+def overlapping(folder: Path) -> tuple[Path, Path]:
+    return named(folder, 1, SAMPLE[:33]), named(folder, 2, SAMPLE[32:])
+
+
+def other_pixels(folder: Path) -> tuple[Path, Path]:
+    arguments = "pretrained=Q/q,max_pixels="
+    return (
+        lmms_run(folder / "1", chosen=SAMPLE[:32], model_args=f"{arguments}100"),
+        lmms_run(folder / "2", chosen=SAMPLE[32:], model_args=f"{arguments}200"),
+    )
+
+
+def other_generation(folder: Path) -> tuple[Path, Path]:
+    return (
+        lmms_run(folder / "1", chosen=SAMPLE[:32]),
+        lmms_run(folder / "2", chosen=SAMPLE[32:], generation={"max_new_tokens": 4096}),
+    )
+
+
+def other_host(folder: Path) -> tuple[Path, Path]:
+    return (
+        lmms_run(folder / "1", chosen=SAMPLE[:32], lmms_eval_version="0.7.0"),
+        lmms_run(folder / "2", chosen=SAMPLE[32:], lmms_eval_version="0.7.3"),
+    )
+
+
+def more_responses(folder: Path) -> tuple[Path, Path]:
+    twice = [{"question_id": r.question_id, "prediction": ["a", "b"]} for r in SAMPLE[32:]]
+    return plain(folder / "s1.jsonl", SAMPLE[:32]), write_lines(folder / "s2.jsonl", twice)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (overlapping, f"both answer 1 question ({SAMPLE[32].question_id} is one)"),
+        (other_pixels, "max_pixels is 100 in the first and 200 in the second"),
+        (other_generation, "max_new_tokens is 100 in the first and 4096 in the second"),
+        (other_host, "host is lmms-eval 0.7.0 in the first and lmms-eval 0.7.3 in the second"),
+        (more_responses, "number of responses is 1 in the first and 2 in the second"),
+    ],
+)
+def test_what_is_no_shard_is_one_error_that_names_both_files(
+    tmp_path: Path, write: Callable[[Path], tuple[Path, Path]], said: str
+) -> None:
+    first, second = write(tmp_path)
+    with pytest.raises(RunError) as caught:
+        join_runs([tmp_path])
+    assert said in str(caught.value)
+    assert str(first) in str(caught.value)
+    assert str(second) in str(caught.value)
+    assert "eave out" in str(caught.value)
+
+
+def dtvqa(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+def test_every_command_over_runs_joins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shards = [named(tmp_path / "m", number, chosen) for number, chosen in enumerate(EIGHTH)]
+    other = plain(tmp_path / "other.jsonl", SAMPLE, model="other", condition="none")
+    options = ("--join", "--resamples", "100")
+    status, out, _ = dtvqa(capsys, "score", *shards, *options, "--format", "json")
+    (row,) = json.loads(out)["tables"][0]["rows"]
+    assert (status, row["name"], row["missing"]) == (0, "m", 0)
+    assert dtvqa(capsys, "gate", *shards, *options, "--complete", "--min", "acc=100")[0] == 0
+    assert dtvqa(capsys, "gate", other, "--baseline", tmp_path / "m", *options)[0] == 0
+    assert dtvqa(capsys, "rank", tmp_path, *options)[0] == 0
+    assert dtvqa(capsys, "compare", tmp_path / "m", other, *options)[0] == 0
+    page = tmp_path / "page.html"
+    assert dtvqa(capsys, "report", tmp_path, *options, "--no-thumbnails", "-o", page)[0] == 0
+    assert dtvqa(capsys, "diagnose", tmp_path, *options)[0] == 0
+    status, _, err = dtvqa(capsys, "gate", *shards)
+    assert (status, "gate judges one run, got 8 paths" in err) == (64, True)
+
+
+def test_shards_that_are_not_joined_are_pointed_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shards = [nameless(tmp_path, number, chosen) for number, chosen in enumerate(EIGHTH)]
+    _, _, err = dtvqa(capsys, "score", *shards, "--resamples", "100")
+    assert "and 5 more answer different questions" in err
+    assert "--join" in err
+    several = [named(tmp_path / "n", number, SAMPLE[1:]) for number in (1, 2)]
+    assert "--join" not in dtvqa(capsys, "score", *several, "--resamples", "100")[2]
