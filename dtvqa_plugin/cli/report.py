@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from dtvqa_plugin.analysis.failures.conditions import conditions, joinable
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose
 from dtvqa_plugin.analysis.published import published_rows
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
@@ -41,6 +43,14 @@ _PATH = click.Path(path_type=Path)
     default=True,
     help="Name the full-size files on this disk, so that a click opens them.",
 )
+@click.option(
+    "--conditions",
+    "others",
+    multiple=True,
+    type=_PATH,
+    help="More runs of the same model for the section that compares conditions, not shown question "
+    "by question. May be given several times.",
+)
 @click.option("--published", is_flag=True, help="Add the known published rows, with their source.")
 @resampling_options
 @level_option
@@ -51,6 +61,7 @@ def report(
     title: str | None,
     thumbnails: bool,
     links: bool,
+    others: tuple[Path, ...],
     published: bool,
     resamples: int,
     seed: int,
@@ -61,10 +72,15 @@ def report(
 
     It holds tables and charts with intervals, the diagnosis of 'dtvqa diagnose', and every
     question with its image, its reference answers and what each run said. Runs are given as to
-    'dtvqa score'.
+    'dtvqa score'. Where they are of one model under several conditions, the page compares these.
     """
     found = source.runs(runs)
     check_runs(found)
+    sampling = Sampling(resamples, seed, level)
+    same_model = [*found, *source.runs(others)]
+    joined = None
+    if others or joinable(same_model):
+        joined = conditions(same_model, **asdict(sampling))
     store = get_split(found[0].split).store(source.data)
     images = pictures(
         (record.image for record in questions(found)),
@@ -82,10 +98,9 @@ def report(
         images,
         title=title,
         published=published_rows() if published else (),
-        sampling=Sampling(resamples, seed, level),
-        diagnosis=diagnose(
-            found, texts.texts, texts.engine, resamples=resamples, seed=seed, level=level
-        ),
+        sampling=sampling,
+        diagnosis=diagnose(found, texts.texts, texts.engine, **asdict(sampling)),
+        conditions=joined,
     )
     if texts.missing:
         click.echo(

@@ -143,6 +143,15 @@ def conditions(
     )
 
 
+def joinable(runs: Sequence[Run]) -> bool:
+    """Whether runs are of one model over one split in several conditions, as `conditions` asks."""
+    try:
+        known = _by_condition(runs)
+    except RunError:
+        return False
+    return bool(set.intersection(*(set(run.by_question) for run in known.values())))
+
+
 def _by_condition(runs: Sequence[Run]) -> dict[str, Run]:
     """The runs by condition, in the order in which they are shown."""
     for what, found in (

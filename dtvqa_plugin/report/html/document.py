@@ -11,6 +11,7 @@ from dtvqa_plugin._version import __version__
 from dtvqa_plugin.analysis.audits import BOUNDS, Audit
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.analysis.comparison import Comparison, compare
+from dtvqa_plugin.analysis.failures.conditions import Conditions
 from dtvqa_plugin.analysis.failures.diagnosis import Diagnosis
 from dtvqa_plugin.analysis.published import PublishedRow
 from dtvqa_plugin.analysis.significance import holm
@@ -19,6 +20,7 @@ from dtvqa_plugin.data import Record
 from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.report.html import edits
+from dtvqa_plugin.report.html.joined import conditions_values
 from dtvqa_plugin.report.html.pictures import Picture
 from dtvqa_plugin.report.html.why import DECIMALS, Why
 from dtvqa_plugin.runs.design import OVERALL
@@ -82,10 +84,12 @@ def page_document(
     published: Sequence[PublishedRow] = (),
     sampling: Sampling | None = None,
     diagnosis: Diagnosis | None = None,
+    conditions: Conditions | None = None,
 ) -> dict[str, Any]:
     """The page's content. Scores of questions are 0-1, figures in tables 0-100.
 
-    ``diagnosis`` is of the same runs in the same order; without it the page has no such section.
+    ``diagnosis`` is of the same runs in the same order; without it, or without ``conditions``, the
+    page has no such section.
     Raises RunError as `check_runs` does.
     """
     check_runs(runs)
@@ -120,6 +124,7 @@ def page_document(
         "verbosity": {"bounds": list(BOUNDS), "bins": [_bins(found) for found in table.audits]},
         "flags": [flag.listing() for flag in flags],
         "diagnosis": None if why is None else why.document(),
+        "conditions": None if conditions is None else conditions_values(conditions),
         "images": [
             {
                 **_picture(name, pictures.get(name, Picture(problem="not in the store"))),

@@ -26,6 +26,7 @@ SCRIPTS = (
     "dom.js",
     "charts.js",
     "why.js",
+    "conditions.js",
     "summary.js",
     "filters.js",
     "cards.js",

@@ -93,7 +93,7 @@ def _curve(cut: Binning, curve: Curve) -> dict[str, Any]:
             None
             if item is None or item.score is None
             else {
-                "score": _figures(item.score),
+                "score": figures(item.score),
                 "n": item.questions,
                 "images": item.images,
                 "thin": item.thin,
@@ -101,12 +101,13 @@ def _curve(cut: Binning, curve: Curve) -> dict[str, Any]:
         )
     return {
         "points": points,
-        "trend": None if curve.trend is None else _figures(curve.trend),
+        "trend": None if curve.trend is None else figures(curve.trend),
         "unknown": curve.unknown,
     }
 
 
-def _figures(interval: Interval) -> list[float]:
+def figures(interval: Interval) -> list[float]:
+    """Value, low and high of an interval."""
     return [round(value, DECIMALS) for value in (interval.value, interval.low, interval.high)]
 
 

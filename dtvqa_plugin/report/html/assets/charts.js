@@ -173,3 +173,49 @@ function shareChart(title, kinds, rows, keys) {
   ]), 'figures');
   return chart(title, `${says}.`, legend(keys || kinds), draw, asTable);
 }
+
+const pointText = (point) => (point === null ? '\u2013'
+  : cellText(point.score) + (point.n === undefined ? '' : `, n ${count(point.n)}`));
+
+// Points with intervals above `labels`, a line a series; how `chart` draws it. A series is
+// {place, name, points}; a point is null or {score: [value, low, high], n, thin, apart}, and the
+// line leaves out points that stand apart.
+function pointDrawing(labels, series) {
+  const bounds = series.flatMap(({ points }) => points).filter(Boolean).flatMap(({ score }) => score);
+  const low = Math.max(0, Math.floor((Math.min(...bounds) - 2) / 10) * 10);
+  const high = Math.max(low + 10, Math.min(100, Math.ceil((Math.max(...bounds) + 2) / 10) * 10));
+  return (width) => {
+    const left = 34;
+    const bottom = 190;
+    const y = scale(low, high, bottom, 10);
+    const slot = (width - left) / labels.length;
+    const x = (label, line) => left + slot * (label + 0.5)
+      + (line - (series.length - 1) / 2) * Math.min(11, slot / 6);
+    const grid = ticksOf(low, high).map((tick) => svg('g', { class: 'tick' },
+      svg('line', { x1: left, x2: width, y1: y(tick), y2: y(tick) }),
+      svg('text', { x: left - 6, y: y(tick) + 4, class: 'label end' }, tick)));
+    const names = labels.map((name, place) => {
+      const room = Math.max(3, Math.floor(slot / 7));
+      const label = name.length > room ? `${name.slice(0, room - 1)}\u2026` : name;
+      return svg('text', { x: left + slot * (place + 0.5), y: bottom + 20, class: 'label middle' },
+        svg('title', null, name), label);
+    });
+    const lines = series.map(({ place, name, points }, line) => {
+      const there = points.map((point, label) => [label, point]).filter(([, point]) => point);
+      return svg('g', { class: `mark run-${place}` },
+        svg('polyline', {
+          class: 'curve',
+          points: there.filter(([, point]) => !point.apart)
+            .map(([label, point]) => `${x(label, line)},${y(point.score[0])}`).join(' '),
+        }),
+        there.map(([label, point]) => svg('g', { class: point.thin ? 'thin' : null },
+          svg('title', null, `${name}, ${labels[label]}: ${pointText(point)}`),
+          svg('line', {
+            class: 'interval', x1: x(label, line), x2: x(label, line),
+            y1: y(point.score[1]), y2: y(point.score[2]),
+          }),
+          MARKERS[place](x(label, line), y(point.score[0])))));
+    });
+    return { nodes: [grid, names, lines], height: bottom + 28 };
+  };
+}

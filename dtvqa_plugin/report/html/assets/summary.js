@@ -212,6 +212,6 @@ function auditsSection() {
 
 function drawSummary() {
   byId('summary').replaceChildren(...[
-    runCards(), scoresSection(), whySection(), pairsSection(), auditsSection(),
+    runCards(), scoresSection(), whySection(), conditionsSection(), pairsSection(), auditsSection(),
   ].filter(Boolean));
 }

@@ -38,8 +38,6 @@ function whyChart() {
     })));
 }
 
-const pointText = (point) => (point === null ? '\u2013' : `${cellText(point.score)}, n ${count(point.n)}`);
-
 function trendText({ trend }) {
   if (trend === null) return '\u2013';
   const [value, low, high] = trend;
@@ -55,42 +53,6 @@ function curveChart(at) {
     return el('p', { class: 'note' }, `Not known for any question: ${feature.title}. `
       + 'The recognised text of the images is missing, or no answer was found in it.');
   }
-  const bounds = points.flatMap((point) => point.score);
-  const low = Math.max(0, Math.floor((Math.min(...bounds) - 2) / 10) * 10);
-  const high = Math.max(low + 10, Math.min(100, Math.ceil((Math.max(...bounds) + 2) / 10) * 10));
-  const draw = (width) => {
-    const left = 34;
-    const bottom = 190;
-    const y = scale(low, high, bottom, 10);
-    const slot = (width - left) / feature.bins.length;
-    const x = (bin, run) => left + slot * (bin + 0.5)
-      + (run - (doc.runs.length - 1) / 2) * Math.min(11, slot / 6);
-    const grid = ticksOf(low, high).map((tick) => svg('g', { class: 'tick' },
-      svg('line', { x1: left, x2: width, y1: y(tick), y2: y(tick) }),
-      svg('text', { x: left - 6, y: y(tick) + 4, class: 'label end' }, tick)));
-    const names = feature.bins.map((bin, place) => {
-      const room = Math.max(3, Math.floor(slot / 7));
-      const label = bin.length > room ? `${bin.slice(0, room - 1)}\u2026` : bin;
-      return svg('text', { x: left + slot * (place + 0.5), y: bottom + 20, class: 'label middle' },
-        svg('title', null, bin), label);
-    });
-    const lines = feature.curves.map((curve, run) => {
-      const there = curve.points.map((point, bin) => [bin, point]).filter(([, point]) => point);
-      return svg('g', { class: `mark run-${run}` },
-        svg('polyline', {
-          class: 'curve',
-          points: there.map(([bin, point]) => `${x(bin, run)},${y(point.score[0])}`).join(' '),
-        }),
-        there.map(([bin, point]) => svg('g', { class: point.thin ? 'thin' : null },
-          svg('title', null, `${doc.runs[run].letter}, ${feature.bins[bin]}: ${pointText(point)}`),
-          svg('line', {
-            class: 'interval', x1: x(bin, run), x2: x(bin, run),
-            y1: y(point.score[1]), y2: y(point.score[2]),
-          }),
-          MARKERS[run](x(bin, run), y(point.score[0])))));
-    });
-    return { nodes: [grid, names, lines], height: bottom + 28 };
-  };
   const says = feature.curves.map((curve, run) => `${doc.runs[run].letter}: ${curve.points
     .map((point, bin) => `${feature.bins[bin]} ${pointText(point)}`).join('; ')}`).join('. ');
   const rows = feature.curves.map((curve, run) => [
@@ -100,7 +62,9 @@ function curveChart(at) {
     trendText(curve), count(curve.unknown)]);
   return chart(title, `${says}.`,
     legend(doc.runs.map((run, place) => ({ name: `${run.letter} ${run.name}`, key: marker(place) }))),
-    draw, table(title, ['Run', ...feature.bins, 'Per doubling', 'Not known'], rows, 'figures'));
+    pointDrawing(feature.bins, feature.curves.map((curve, run) => ({
+      place: run, name: doc.runs[run].letter, points: curve.points,
+    }))), table(title, ['Run', ...feature.bins, 'Per doubling', 'Not known'], rows, 'figures'));
 }
 
 function whySection() {
