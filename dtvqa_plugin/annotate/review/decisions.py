@@ -176,14 +176,17 @@ class Decisions:
 
     def heads(self, pair: str, reviewer: str | None = None) -> list[Held]:
         """The decisions on a pair that hold, by reviewer and time; of one reviewer if named."""
+        made = self._made.get(pair)
+        if made is None:
+            return []
         if pair not in self._heads:
-            made = self._made.get(pair, {})
             standing = [held for held in made.values() if held.id not in self._undone]
             replaced = {old for held in standing for old in held.replaces}
             heads = [held for held in standing if held.id not in replaced]
             heads.sort(key=lambda held: (held.reviewer, held.at, held.id))
             self._heads[pair] = heads
-        return [held for held in self._heads[pair] if reviewer in (None, held.reviewer)]
+        heads = self._heads[pair]
+        return heads if reviewer is None else [held for held in heads if held.reviewer == reviewer]
 
     def of(self, pair: str) -> dict[str, Held]:
         """Each reviewer's present decision on a pair; of several that hold, the last one."""
@@ -297,7 +300,7 @@ def settle(votes: Sequence[Held]) -> tuple[Outcome | None, Held | None]:
     """What decisions that hold come to, and the one that says it. The order does not matter."""
     if not votes:
         return None, None
-    votes = sorted(votes, key=lambda held: (held.at, held.id))
+    votes = sorted(votes, key=lambda held: (held.at, held.id)) if len(votes) > 1 else votes
     first = votes[0]
     if any(held.verdict != first.verdict for held in votes):
         return "disputed", None

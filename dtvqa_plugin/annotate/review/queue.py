@@ -167,11 +167,12 @@ class Queue:
     def _match(self, view: View, order: Order) -> list[int]:
         key = (view, self.decisions.count)
         if self._matching[0] != key:
-            places = [
-                place
+            fitting = (
+                (place, item)
                 for place, item in enumerate(order.items)
-                if fits(item, view, self.decisions) and self._search.finds(item, view)
-            ]
+                if fits(item, view, self.decisions)
+            )
+            places = self._search.matching(fitting, view)
             self._matching = (key, places)
         return self._matching[1]
 

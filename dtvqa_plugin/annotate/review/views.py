@@ -107,15 +107,21 @@ class Search:
         self.decisions = decisions
         self._found: dict[str, set[str]] = {}
 
-    def finds(self, item: Item, view: View) -> bool:
-        """Whether a pair holds the view's text, case and width of letters aside."""
+    def matching(self, items: Iterable[tuple[int, Item]], view: View) -> list[int]:
+        """The places of those items that hold the view's text, case and width of letters aside."""
         wanted = folded(view.search)
-        if not wanted or item.pair in self._pairs(wanted):
-            return True
-        held = self.decisions.heads(item.pair, view.reviewer)
-        if item.by_hand:
-            held = self.decisions.heads(item.pair)
-        return any(wanted in folded(f"{h.question}\n{_lines(h.answers)}\n{h.note}") for h in held)
+        if not wanted:
+            return [place for place, _ in items]
+        there = self._pairs(wanted)
+        return [
+            place
+            for place, item in items
+            if item.pair in there or self._decided(item, view.reviewer, wanted)
+        ]
+
+    def _decided(self, item: Item, reviewer: str, wanted: str) -> bool:
+        heads = self.decisions.heads(item.pair, None if item.by_hand else reviewer)
+        return any(wanted in folded(f"{h.question}\n{_lines(h.answers)}\n{h.note}") for h in heads)
 
     def _pairs(self, wanted: str) -> set[str]:
         if wanted not in self._found:
@@ -132,7 +138,8 @@ class Search:
 
 def folded(text: str) -> str:
     """Text as it is searched: without case, compatibility forms and doubled blanks."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    whole = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return " ".join(whole.casefold().split())
 
 
 def _lines(texts: Iterable[object]) -> str:
