@@ -6,9 +6,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from annotate.conftest import HOSTILE, Open, Serve, held
+from annotate.conftest import ANSWER, HOSTILE, MakeProject, Open, Serve, fill, held
 from annotate.review_session import PHONE, Session, box, choose, find
 
+from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.decisions import Decisions
 
@@ -80,6 +81,31 @@ def test_reason_and_note_and_unsure(project: Project, open_review: Open) -> None
     assert session.page.evaluate("document.title") == "Review: Shops"
     session.press("u")
     assert choose(session, search="", filter="unsure") == "nothing"
+
+
+def test_image_without_a_pair_is_reviewed_by_hand(make: MakeProject, open_review: Open) -> None:
+    project = make()
+    fill(project, [ANSWER, f"Prose {HOSTILE} only.", ANSWER, "I cannot help with that."])
+    extract(project)
+    session = open_review(project)
+    assert session.text("#place") == "1 of 4"
+    assert choose(session, filter="all") == "1 of 4"
+    assert choose(session, filter="no_pair") == "1 of 2"
+    while HOSTILE not in session.text("#unread-texts"):
+        session.press("j")
+    session.page.fill("#question", "What is it?")
+    session.page.fill("#answers input", "prose")
+    session.page.keyboard.press("Control+Enter")
+    session.until("!busy && document.getElementById('message').textContent === 'Added'")
+    (entry,) = held(project)
+    assert (entry["question"], entry["answers"], entry["style"]) == (
+        "What is it?",
+        ["prose"],
+        "scene",
+    )
+    assert choose(session, filter="by_hand") == "1 of 1"
+    assert "pair 1 of 1 of this image" in session.text("#meta")
+    assert session.errors == []
 
 
 # --- two reviewers, two tabs, two servers --------------------------------------------------------

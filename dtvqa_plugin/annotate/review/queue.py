@@ -6,10 +6,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from typing import Any
 
 from dtvqa_plugin.annotate.errors import AnnotateError
 from dtvqa_plugin.annotate.extract import pair_id
+from dtvqa_plugin.annotate.project.inventory import ImageIndex
 from dtvqa_plugin.annotate.project.journal import Entry
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.agreement import agreements
@@ -30,8 +32,10 @@ class Queue:
 
     project: Project
     decisions: Decisions = field(init=False)
+    images: ImageIndex = field(init=False)
 
     def __post_init__(self) -> None:
+        self.images = ImageIndex(self.project)
         self.decisions = Decisions(self.project)
         self.decisions.refresh()
         self._flags: dict[str, int] = {}
@@ -63,6 +67,7 @@ class Queue:
                 scores.get(pair, 1.0),
                 codes.get(pair, ()),
             )
+        self._add_images()
         self._seen_decisions = -1
         self._orders: dict[object, Order] = {}
         self._matching: tuple[object, list[int]] = (None, [])
@@ -72,6 +77,16 @@ class Queue:
                 f"{self.project.pairs.path}: nothing to review; run 'dtvqa annotate extract'"
             )
         self._search = Search(self.project, self.decisions)
+
+    def _add_images(self) -> None:
+        """Images whose answers could not be read and gave no pair: people may make some."""
+        with_pairs = {item.image for item in self._items.values()}
+        for image in self._unread.keys() - with_pairs:
+            seen = self.images.entry(image)
+            source = self.project.source(str(seen["source"])) if seen else None
+            if source is not None:
+                name, offset = f"image {image}", self._unread[image][0]
+                self._items[name] = Item(name, image, source.style, offset, image_only=True)
 
     def refresh(self) -> None:
         """Take in what was decided meanwhile, and the pairs that reviewers made or took back."""
@@ -102,11 +117,21 @@ class Queue:
         item = self._items.get(pair)
         if item is None:
             raise AnnotateError(f"no pair {pair[:20]!a} here; reload the page")
+        if item.image_only:
+            return self._no_pair(item)
         journal = self.project.decisions if item.by_hand else self.project.pairs
         entry = journal.at(item.offset)
         if entry["pair"] != pair:
             raise AnnotateError("the pairs were extracted again; end this review and restart it")
         return entry
+
+    def _no_pair(self, item: Item) -> Entry:
+        seen = self.images.entry(item.image) or {}
+        return {
+            **{"pair": item.pair, "image": item.image, "style": item.style},
+            **{"source": seen.get("source", ""), "file": seen.get("file", "")},
+            **{"question": "", "answers": []},
+        }
 
     def beside(self, pair: str, question: str, answers: Sequence[str]) -> Entry:
         """The record of a new pair on the image of another.
@@ -125,7 +150,7 @@ class Queue:
 
     def styles(self) -> list[str]:
         """The styles that have pairs, in the config's order."""
-        there = {item.style for item in self._items.values()}
+        there = {item.style for item in self._items.values() if not item.image_only}
         configured = dict.fromkeys(source.style for source in self.project.config.sources)
         return [s for s in configured if s in there] + sorted(there - configured.keys())
 
@@ -194,6 +219,7 @@ class Queue:
             "round": entry.get("round", ""),
             "model": entry.get("model", ""),
             "by_hand": item.by_hand,
+            "image_only": item.image_only,
             "box": entry.get("box"),
             "question": entry["question"],
             "answers": entry["answers"],
@@ -218,13 +244,12 @@ class Queue:
     def _of_image(self, item: Item) -> list[int]:
         """The pair's place from 1 among those of its image, and their number."""
         order = self._order("image", "")
-        place = first = order.places[item.pair]
+        first = order.places[item.pair]
         while first > 0 and order.items[first - 1].image == item.image:
             first -= 1
-        last = place
-        while last + 1 < len(order.items) and order.items[last + 1].image == item.image:
-            last += 1
-        return [place - first + 1, last - first + 1]
+        group = takewhile(lambda other: other.image == item.image, islice(order.items, first, None))
+        pairs = [other.pair for other in group if not other.image_only]
+        return [pairs.index(item.pair) + 1 if item.pair in pairs else 0, len(pairs)]
 
     def state(self, reviewer: str) -> dict[str, Any]:
         """Progress towards the targets, and how reviewers agree."""
@@ -238,7 +263,7 @@ class Queue:
             item = self._items.get(pair)
             style = item.style if item else self._style_of(next(iter(decided.values())))
             outcomes.setdefault(style, Counter())[str(outcome)] += 1
-        pairs = Counter(item.style for item in self._items.values())
+        pairs = Counter(item.style for item in self._items.values() if not item.image_only)
         last = self.decisions.last(reviewer)
         return {
             "name": self.project.config.name,
@@ -250,6 +275,7 @@ class Queue:
             "flags": self._flag_counts,
             "mine": decided_by_me,
             "last": last[1].id if last else None,
+            "no_pair": sum(item.image_only for item in self._items.values()),
             "reviewers": self.decisions.reviewers,
             "agreement": [
                 {name: getattr(part, name) for name in part.__slots__}

@@ -9,7 +9,6 @@ import threading
 from typing import Any
 
 from dtvqa_plugin.annotate.errors import AnnotateError
-from dtvqa_plugin.annotate.project.inventory import ImageIndex
 from dtvqa_plugin.annotate.project.journal import Entry
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.decisions import VERDICTS, Held, Verdict
@@ -53,7 +52,7 @@ class ReviewServer:
         self.project = project
         self.reviewer = checked_name(reviewer) if reviewer else None
         self.queue = Queue(project)
-        self.images = ImageIndex(project)
+        self.images = self.queue.images
         self.texts = TextReader(project)
         self.token = secrets.token_urlsafe(24)
         self.lock = threading.Lock()
@@ -145,6 +144,8 @@ class ReviewServer:
         if verdict not in (*VERDICTS, "join"):
             raise RequestError(400, "the verdict is none of accept, reject, unsure and join")
         pair = self.queue.pair(str(body.get("pair")))
+        if not pair["answers"]:
+            raise RequestError(400, "there is no pair on this image yet; make one by hand")
         question, answers = _text(body.get("question"), "question"), _answers(body.get("answers"))
         note = _note(body.get("note"))
         known = body.get("seen")

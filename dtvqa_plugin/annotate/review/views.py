@@ -15,7 +15,7 @@ from dtvqa_plugin.annotate.review.decisions import Decisions, Held
 
 FILTERS = (
     *("todo", "second", "mine", "accepted", "rejected", "unsure", "edited", "noted"),
-    *("disputed", "variants", "by_hand", "all"),
+    *("disputed", "variants", "by_hand", "no_pair", "all"),
 )
 SORTS = ("image", "best", "worst", "recent")
 UNFLAGGED = "none"
@@ -23,7 +23,10 @@ UNFLAGGED = "none"
 
 @dataclass(slots=True)
 class Item:
-    """A pair's place in the files, and what views ask about it; its texts stay on disk."""
+    """A pair's place in the files, and what views ask about it; its texts stay on disk.
+
+    ``image_only``: no pair, but an image whose answers gave none; ``offset`` is in unread.jsonl.
+    """
 
     pair: str
     image: str
@@ -32,6 +35,7 @@ class Item:
     score: float = 1.0
     flags: tuple[str, ...] = ()
     by_hand: bool = False
+    image_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ def fits(item: Item, view: View, decisions: Decisions) -> bool:
         return False
     if view.flag and view.flag not in (item.flags or (UNFLAGGED,)):
         return False
+    if item.image_only or view.filter == "no_pair":
+        return item.image_only and view.filter == "no_pair"
     if view.filter == "all":
         return True
     if view.filter == "by_hand":

@@ -8,7 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 const view = {
   reviewer: "", filter: "todo", style: "", flag: "", search: "", sort: "image",
-  boxes: true, scale: null, last: null,
+  boxes: true, scale: null, last: null, noPair: 0,
 };
 let pair = null;
 let boxes = [];

@@ -9,6 +9,7 @@ const handDraft = () => `new ${pair.image}`;
 function startHand() {
   if (pair === null) return;
   if (hand) {
+    if (pair.image_only) return;
     leaveHand();
     fill(drafts.get(pair.pair) || before());
     showVerdicts();
@@ -23,7 +24,7 @@ function startHand() {
   fill(kept);
   at("verdicts").replaceChildren();
   mark();
-  say("New pair: choose its box, then write the question.");
+  if (!pair.image_only) say("New pair: choose its box, then write the question.");
 }
 
 // Back to the pair that is shown; what was written is kept for the next time.

@@ -18,9 +18,10 @@ function show(found) {
     const whole = !view.style && !view.flag && !view.search;
     const done = view.filter === "todo" && whole;
     at("empty-title").textContent = done ? "All decided" : "Nothing here";
-    at("empty-text").textContent = done
+    at("empty-text").textContent = (done
       ? "You have decided on every pair. Undo (U) takes the last decision back."
-      : "No pair fits this view.";
+      : "No pair fits this view.")
+      + (view.noPair ? ` Images whose answers gave no pair: ${view.noPair} (a view shows them).` : "");
     return;
   }
   at("place").textContent = found.place ? `${found.place} of ${found.total}` : "";
@@ -28,13 +29,15 @@ function show(found) {
   at("file").title = pair.file;
   const [place, count] = pair.of_image;
   const origin = pair.by_hand ? pair.round : `by ${pair.model} (${pair.round})`;
-  rewrite(at("meta"), `${pair.style}, ${origin}, pair ${place} of ${count} of this image`);
+  const where = pair.image_only ? "no pair of this image yet" : `${origin}, pair ${place} of ${count} of this image`;
+  rewrite(at("meta"), `${pair.style}, ${where}`);
   at("flags").replaceChildren(...pair.flags.map(flag));
   fill(drafts.get(pair.pair) || before());
   showVerdicts();
   showUnread();
   showImage();
   mark();
+  if (pair.image_only) startHand();
 }
 
 // What the fields held before anything was typed.

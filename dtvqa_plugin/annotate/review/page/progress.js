@@ -5,6 +5,7 @@
 async function refresh() {
   const state = await ask("api/state", {});
   view.last = state.last;
+  view.noPair = state.no_pair;
   document.title = `Review: ${state.name}`;
   rewrite(at("set-name"), state.name);
   rewrite(at("who"), `${view.reviewer}, ${state.mine} decided`);
