@@ -29,6 +29,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("dtvqa_plugin.cli.finetune:export", "Write training sets for trainers."),
     "gate": ("dtvqa_plugin.cli.gate:gate", "Decide whether a run is good enough, for CI."),
     "power": ("dtvqa_plugin.cli.results:power", "The smallest difference that can be detected."),
+    "publish": (
+        "dtvqa_plugin.cli.publish:publish",
+        "Write rows a question, or results for others to read.",
+    ),
     "rank": ("dtvqa_plugin.cli.rank:rank", "Rank runs, and which cannot be told apart."),
     "report": ("dtvqa_plugin.cli.report:report", "Show runs side by side in one HTML page."),
     "stats": ("dtvqa_plugin.cli.stats:stats", "Count words, lengths and image sizes of a split."),

@@ -18,7 +18,7 @@ from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs, shards_among
 from dtvqa_plugin.runs.references import References
-from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.runs.run import TEXT_KEPT, Run
 from dtvqa_plugin.utils.text import visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -35,13 +35,18 @@ class Source:
     tau: float
     columns: Columns
     join: bool = False
+    text_kept: int = TEXT_KEPT
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"tau": self.tau, "columns": self.columns, "text_kept": self.text_kept}
 
     def run(self, *paths: Path) -> Run:
         """The one run at a path; with ``join`` also at several."""
         if not self.join:
             (path,) = paths
-            return read_run(path, self.references, tau=self.tau, columns=self.columns)
-        found = join_runs(paths, self.references, tau=self.tau, columns=self.columns)
+            return read_run(path, self.references, **self._options)
+        found = join_runs(paths, self.references, **self._options)
         if len(found) > 1:
             names = ", ".join(f"{run.name} [{run.condition}]" for run in found)
             raise RunError(f"{paths[0]}: {len(found)} runs after joining: {names}; give one run")
@@ -50,10 +55,10 @@ class Source:
     def runs(self, paths: Iterable[Path]) -> list[Run]:
         """All runs at some paths, with distinct names."""
         if self.join:
-            return join_runs(paths, self.references, tau=self.tau, columns=self.columns)
+            return join_runs(paths, self.references, **self._options)
         held: list[Run] = []
         for path in paths:
-            held += read_runs(path, self.references, tau=self.tau, columns=self.columns)
+            held += read_runs(path, self.references, **self._options)
         shards = shards_among(held)
         if shards:
             files = ", ".join(visible(str(run.paths[0])) for run in shards[:_FILES_NAMED])

@@ -29,6 +29,7 @@ from dtvqa_plugin.predictions.rows import (
     PredictionRow,
     as_key,
     no_column,
+    unescaped,
 )
 from dtvqa_plugin.predictions.shapes import (
     Columns,
@@ -306,14 +307,6 @@ def _given_id(record: Mapping[str, Any], name: str) -> str | None:
         return None
     key, dataset = as_key(value), record.get("dataset_name")
     return f"{dataset}/{key}" if "/" not in key and isinstance(dataset, str) else key
-
-
-_MARKED = re.compile(r"'+\s*[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}]")
-
-
-def unescaped(text: object) -> object:
-    """The text of a cell of our own csv: one apostrophe before a formula's sign taken off."""
-    return text[1:] if isinstance(text, str) and _MARKED.match(text) else text
 
 
 # --- what a file's name and its neighbours say ------------------------------------------------

@@ -100,3 +100,20 @@ def text_row(
     index = cells.pop("index", "")
     whole = re.fullmatch(r"(-?\d+)\.0", index)
     return PredictionRow(number, whole[1] if whole else index, prediction, cells, loss)
+
+
+# --- csv cells that a spreadsheet would run as a formula --------------------------------------
+
+_SIGN = r"\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}]"
+_FORMULA = re.compile(f"'*{_SIGN}")
+_MARKED = re.compile(f"'+{_SIGN}")
+
+
+def escaped(text: str) -> str:
+    """The text with an apostrophe before what would run as a formula. `unescaped` undoes it."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unescaped(text: object) -> object:
+    """The text that `escaped` was given; other values as they are."""
+    return text[1:] if isinstance(text, str) and _MARKED.match(text) else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dtvqa_plugin.metrics.scored import ScoredAnswer
+from dtvqa_plugin.report.questions import question_rows, questions_frame, write_questions
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs
 from dtvqa_plugin.runs.references import References
@@ -17,6 +18,9 @@ __all__ = [
     "Signature",
     "join_runs",
     "parse_signature",
+    "question_rows",
+    "questions_frame",
     "read_run",
     "read_runs",
+    "write_questions",
 ]

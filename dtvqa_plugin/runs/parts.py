@@ -52,7 +52,12 @@ class Part:
 
 
 def read_file(
-    path: Path, kind: Kind, references: References, tau: float, columns: Columns = NO_COLUMNS
+    path: Path,
+    kind: Kind,
+    references: References,
+    tau: float,
+    columns: Columns = NO_COLUMNS,
+    text_kept: int = TEXT_KEPT,
 ) -> list[Part]:
     """Score the answers of one file: a part for each split that it answers.
 
@@ -90,7 +95,7 @@ def read_file(
             if value is not None and len(said[key]) < EXAMPLES:
                 said[key].add(value)
         part = parts.setdefault(split, Part(path, kind, split, context))
-        _add(part, _numbered(raw, kind, context), record, tau)
+        _add(part, _numbered(raw, kind, context), record, tau, text_kept)
         if raw.stored:
             stored[record.question_id] = raw.stored
     _check_single(path, said)
@@ -197,10 +202,10 @@ def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
     return replace(context, model=model, condition=condition, prompt=prompt, nameless=nameless)
 
 
-def _add(part: Part, raw: RawAnswer, record: Record, tau: float) -> None:
+def _add(part: Part, raw: RawAnswer, record: Record, tau: float, text_kept: int) -> None:
     answer = score_answer(
         raw.prediction, record.answers, record.question_id, tau, loss=raw.loss
-    ).cut(TEXT_KEPT)
+    ).cut(text_kept)
     part.listed |= raw.listed
     given = part.by_repeat.setdefault(raw.repeat or FIRST_REPEAT, {})
     earlier = given.get(record.question_id)

@@ -22,7 +22,7 @@ from dtvqa_plugin.runs.files import STANDARD_INPUT, cannot_open, find_files, spo
 from dtvqa_plugin.runs.naming import INCIDENTAL, distinct_names
 from dtvqa_plugin.runs.parts import NO_COLUMNS, Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
-from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.runs.run import TEXT_KEPT, Run
 from dtvqa_plugin.runs.signature import UNKNOWN
 from dtvqa_plugin.utils.text import counted
 
@@ -34,6 +34,7 @@ def read_runs(
     tau: float = DEFAULT_TAU,
     name: str | None = None,
     columns: Columns = NO_COLUMNS,
+    text_kept: int = TEXT_KEPT,
 ) -> list[Run]:
     """Read every run in a file or folder: one for each model, condition and split.
 
@@ -43,6 +44,7 @@ def read_runs(
         tau: ANLS threshold, above 0 and at most 1.
         name: Name to show in place of the runs' own.
         columns: Columns or keys of the question's id and of the output, where they are others.
+        text_kept: Characters kept of each output. Scores are always of the whole output.
 
     Returns:
         The runs, scored again, with distinct names.
@@ -53,13 +55,13 @@ def read_runs(
         DataError: The annotations are missing.
     """
     references = references or References()
-    parts, skipped = _parts(path, references, tau, columns)
+    parts, skipped = _parts(path, references, tau, columns, text_kept)
     runs = [_as_run(group, references, tau, skipped) for group in _groups(parts)]
     return distinct_names([replace(run, name=name, title=name) if name else run for run in runs])
 
 
 def _parts(
-    path: str | Path, references: References, tau: float, columns: Columns
+    path: str | Path, references: References, tau: float, columns: Columns, text_kept: int
 ) -> tuple[list[Part], list[str]]:
     """What the files under a path hold, and what was left out and why."""
     path = Path(path)
@@ -69,7 +71,7 @@ def _parts(
     parts: list[Part] = []
     for file, kind in files:
         try:
-            parts += read_file(file, kind, references, tau, columns)
+            parts += read_file(file, kind, references, tau, columns, text_kept)
         except (RunError, PredictionFileError) as error:
             if file == path or len(files) == 1:
                 raise
@@ -93,6 +95,7 @@ def read_run(
     tau: float = DEFAULT_TAU,
     name: str | None = None,
     columns: Columns = NO_COLUMNS,
+    text_kept: int = TEXT_KEPT,
 ) -> Run:
     """Read a path that holds exactly one run.
 
@@ -102,6 +105,7 @@ def read_run(
         tau: ANLS threshold, above 0 and at most 1.
         name: Name to show in place of the run's own.
         columns: Columns or keys of the question's id and of the output, where they are others.
+        text_kept: Characters kept of each output. Scores are always of the whole output.
 
     Returns:
         The run, scored again.
@@ -110,7 +114,7 @@ def read_run(
         RunError: There is no run or more than one, or it cannot be read.
         DataError: The annotations are missing.
     """
-    runs = read_runs(path, references, tau=tau, name=name, columns=columns)
+    runs = read_runs(path, references, tau=tau, name=name, columns=columns, text_kept=text_kept)
     if len(runs) > 1:
         listing = "\n".join(f"  {run.name} [{run.condition}]: {run.paths[0]}" for run in runs)
         raise RunError(f"{path} holds {len(runs)} runs; pass one of their files:\n{listing}")
@@ -123,6 +127,7 @@ def join_runs(
     *,
     tau: float = DEFAULT_TAU,
     columns: Columns = NO_COLUMNS,
+    text_kept: int = TEXT_KEPT,
 ) -> list[Run]:
     """Read shards: files of one model, condition and split become one run, wherever they are.
 
@@ -133,6 +138,7 @@ def join_runs(
         references: Reference answers (default: the store's).
         tau: ANLS threshold, above 0 and at most 1.
         columns: Columns or keys of the question's id and of the output, where they are others.
+        text_kept: Characters kept of each output. Scores are always of the whole output.
 
     Returns:
         The runs, scored again, with distinct names.
@@ -146,7 +152,7 @@ def join_runs(
     groups: dict[tuple[str | None, str | None, str], dict[Path, Part]] = {}
     skipped: list[str] = []
     for path in paths:
-        parts, left_out = _parts(path, references, tau, columns)
+        parts, left_out = _parts(path, references, tau, columns, text_kept)
         skipped += left_out
         for part in parts:
             model = None if part.context.nameless else part.context.model
