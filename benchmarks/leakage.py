@@ -159,20 +159,27 @@ def save(image: Image.Image, path: Path) -> Path:
     return path
 
 
-def sets(folders: list[Path], scratch: Path, count: int) -> Iterator[tuple[str, list[Path], int]]:
+def sets(
+    folders: list[Path], scratch: Path, count: int, most: int
+) -> Iterator[tuple[str, list[Path], int]]:
     """Name, images, and how many of them are test images, of each set."""
     yield "labels", [save(label(n), scratch / f"label-{n}.png") for n in range(count)], 8
     for folder in [sample_dir() / "image", *folders]:
         paths = sorted(path for path in folder.rglob("*.*") if path.is_file())
         random.Random(0).shuffle(paths)
-        yield folder.name, paths, (len(paths) + 1) // 2
+        paths = paths[:most]
+        yield (folder.name if folder in folders else "sample"), paths, (len(paths) + 1) // 2
 
 
-def measure(name: str, images: list[Path], number: int, bar: float, scratch: Path) -> None:
+def measure(
+    name: str, images: list[Path], number: int, bar: float, scratch: Path, kinds: list[str]
+) -> None:
     tests = BenchmarkImages([], [(path.name, path) for path in images[:number]])
     tests.hash_all()
-    print(f"\n{name}: {number} test images, {len(images) - number} different ones")
+    print(f"\n{name}: {number} test images, {len(images) - number} different ones", flush=True)
     for kind, change in COPIES.items():
+        if kinds and kind not in kinds:
+            continue
         copies = []
         for path in images[:number]:
             rng = random.Random(f"{kind} {path.name}")
@@ -205,13 +212,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--images", action="append", type=Path, default=[], metavar="FOLDER")
     parser.add_argument("--labels", type=int, default=308, help="number of drawn labels")
+    parser.add_argument("--most", type=int, default=1000, help="images of a folder, at most")
     parser.add_argument("--bar", type=float, default=MIN_LIKENESS, help="least likeness of a match")
+    parser.add_argument("--kind", action="append", dest="kinds", default=[], help="only this kind")
     parser.add_argument("--set", dest="chosen", help="only this set")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, images, number in sets(given.images, Path(folder), given.labels):
+        for name, images, number in sets(given.images, Path(folder), given.labels, given.most):
             if given.chosen in (None, name):
-                measure(name, images, number, given.bar, Path(folder))
+                measure(name, images, number, given.bar, Path(folder), given.kinds)
 
 
 if __name__ == "__main__":

@@ -210,7 +210,9 @@ def _text_only_flag(pair: Entry, answer: str | None) -> list[Flag]:
     result = metric(prepare(answer).text, [str(a) for a in pair["answers"]])
     if not (result.acc or result.anls >= 0.9):
         return []
-    return [Flag("without-image", f"answered without the image: {' '.join(answer.split())[:80]}")]
+    how = "contains an answer" if result.acc else f"ANLS {result.anls:.2f} with an answer"
+    shown = " ".join(answer.split())[:80]
+    return [Flag("without-image", f"answered without the image: {shown} ({how})")]
 
 
 def _count(report: CheckReport, flags: Sequence[Flag], text: str | None) -> None:

@@ -247,6 +247,8 @@ def _leakage_lines(found: Leakage) -> Iterator[str]:
     how = Counter(match.how for match in found.questions)
     kinds = "".join(f", {name} {count}" for name, count in how.most_common())
     yield f"questions like a test question: {len(found.questions)}{kinds}"
+    removed = Counter(text for match in found.questions for text in match.removed)
+    yield from (f"  {count} without {text!r}" for text, count in removed.most_common(5))
     yield f"  {same} of them with an answer to it"
     yield "test questions found with an answer to them, by subset:"
     for subset, count in found.answered.items():

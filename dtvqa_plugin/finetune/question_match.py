@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
 
@@ -59,6 +59,16 @@ INSTRUCTIONS = (
     "Read the text in the image and answer the question.",
     "According to the image.",
     "Based on the image.",
+    "Please provide a concise response.",
+    "Please provide a short answer to the following question.",
+    "Please answer directly with a single word or number.",
+    "Only output the final answer.",
+    "Your answer should be a single word or phrase.",
+    "Reference OCR token.",
+    "When the provided information is insufficient, respond with 'Unanswerable'.",
+    "If the question cannot be answered, say unanswerable.",
+    "Please reason step by step, and put your final answer within \\boxed{}.",
+    "Output the thinking process in <think> </think> and final answer in <answer> </answer> tags.",
     "Think step by step.",
     "Let's think step by step.",
     "You are a helpful assistant.",
@@ -67,12 +77,17 @@ INSTRUCTIONS = (
     "请简短回答。",
     "请直接回答。",
     "请回答问题。",
+    "请直接给出简短答案。",
+    "请根据图片回答问题。",
+    "请仅用图片中的文字作答。",
+    "请用单个词语或短语回答以下问题。",
 )
 """Instructions that are taken away before and after a question, case and punctuation aside."""
 
 _LABELS = re.compile(
     r"^[\s*#]*(?:question|query|q|user|human|instruction|input|问题|问|用户)[ \t]*\d*[ \t*]*[:：]"
-    r"|(?:short answer|answer|a|assistant|gpt|response|output|答案|答|回答)[ \t*]*[:：][\s*]*$",
+    r"|(?:(?:the )?(?:short )?answer(?: is)?|a|assistant|gpt|response|output|答案|答|回答)"
+    r"[ \t*]*[:：][\s*]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Labels before a question at the start of a line, and cues for the answer at the end of one."""
@@ -85,6 +100,15 @@ _BREAKS = re.compile(r"[\r\n]+|(?<=[.!?;:])(?:\s+|(?=[^\x00-\x7f]))|(?<=[。！�
 _MOST_PARTS = 200
 _JOINED_PARTS = 3
 """A question of several sentences is looked for in so many parts that follow each other."""
+
+_LEAST_WORDS = 4
+"""Least number of words of a test question that is looked for anywhere in a text."""
+
+_GOES_ON = frozenset(
+    ("please", "answer", "provide", "give", "reply", "respond", "output")
+    + ("keep", "write", "return", "think", "let", "just")
+)
+"""Words after which what follows a question is an instruction, no longer the question."""
 
 _LEAST_PART = 8
 """Minimum length of a line or sentence that is compared separately."""
@@ -102,6 +126,7 @@ class QuestionMatch:
             or several) or ``similar``.
         similarity: 0 to 100; 100 for equal text.
         same_answer: Whether the training answer is one of the test answers.
+        removed: The instructions that were removed for the match, without case and punctuation.
     """
 
     where: str
@@ -110,6 +135,7 @@ class QuestionMatch:
     how: str
     similarity: float
     same_answer: bool
+    removed: tuple[str, ...] = ()
 
 
 def normalised(text: str) -> str:
@@ -124,27 +150,30 @@ _INSTRUCTIONS = tuple(sorted(map(normalised, INSTRUCTIONS), key=len, reverse=Tru
 
 def without_instructions(key: str) -> str:
     """A normalised text without instructions at its start and its end."""
+    return split_instructions(key)[0]
+
+
+def split_instructions(key: str) -> tuple[str, tuple[str, ...]]:
+    """A normalised text without instructions at its ends, and the instructions removed."""
+    removed: list[str] = []
     while True:
-        shorter = _cut_end(_cut_start(key))
-        if shorter == key or not shorter:
-            return key
-        key = shorter
+        found = next((one for one in _cuts(key) if one[0]), None)
+        if found is None:
+            return key, tuple(removed)
+        key, instruction = found
+        removed.append(instruction)
 
 
-def _cut_start(key: str) -> str:
-    for start in _INSTRUCTIONS:
+def _cuts(key: str) -> Iterator[tuple[str, str]]:
+    """What is left of a text without one instruction at its start or end, and the instruction."""
+    for known in _INSTRUCTIONS:
         # Chinese is written without blanks.
-        if key.startswith(start) and (key[len(start) :][:1] in ("", " ") or not start.isascii()):
-            return key[len(start) :].strip()
-    return key
-
-
-def _cut_end(key: str) -> str:
-    for end in _INSTRUCTIONS:
-        rest = key[: len(key) - len(end)]
-        if key.endswith(end) and (rest[-1:] in ("", " ") or not end.isascii()):
-            return rest.strip()
-    return key
+        loose = not known.isascii()
+        if key.startswith(known) and (key[len(known) :][:1] in ("", " ") or loose):
+            yield key[len(known) :].strip(), known
+        rest = key[: len(key) - len(known)]
+        if key.endswith(known) and (rest[-1:] in ("", " ") or loose):
+            yield rest.strip(), known
 
 
 def parts_of(text: str) -> Iterator[str]:
@@ -181,6 +210,11 @@ class BenchmarkQuestions:
             answers.update(map(_bare_answer, record.answers))
         self.by_subset = dict(Counter(self.subset.values()))
         self._known = list(self._ids)
+        self._starts: dict[tuple[str, ...], list[str]] = {}
+        for key in self._known:
+            words = tuple(key.split())
+            if len(words) >= _LEAST_WORDS:
+                self._starts.setdefault(words[:_LEAST_WORDS], []).append(key)
 
     def find(
         self, questions: Sequence[tuple[str, str, tuple[str, ...]]]
@@ -195,9 +229,10 @@ class BenchmarkQuestions:
         """
         left = []
         for where, question, answers in questions:
-            how, keys = self._equal(question)
+            how, keys, removed = self._equal(question)
             if keys:
-                yield self._match(where, question, answers, keys, how, 100.0)
+                match, ids = self._match(where, question, answers, keys, how, 100.0)
+                yield replace(match, removed=removed), ids
             elif key := without_instructions(normalised(question)):
                 left.append((where, question, answers, key))
         if not left or not self._known:
@@ -210,15 +245,31 @@ class BenchmarkQuestions:
                 near = [self._known[column]]
                 yield self._match(where, question, answers, near, NEAR, round(similarity, 1))
 
-    def _equal(self, question: str) -> tuple[str, list[str]]:
-        """How the text equals test questions, and their keys."""
+    def _equal(self, question: str) -> tuple[str, list[str], tuple[str, ...]]:
+        """How the text equals test questions, their keys, and the instructions removed."""
         whole = normalised(question)
         if whole in self._ids:
-            return WHOLE, [whole]
-        bare = without_instructions(whole)
+            return WHOLE, [whole], ()
+        bare, removed = split_instructions(whole)
         if bare in self._ids:
-            return STRIPPED, [bare]
-        return PART, list(dict.fromkeys(key for key in parts_of(question) if key in self._ids))
+            return STRIPPED, [bare], removed
+        parts = dict.fromkeys(key for key in parts_of(question) if key in self._ids)
+        if not parts:
+            lines = map(normalised, _BREAKS.split(question)[:_MOST_PARTS])
+            parts = dict.fromkeys(key for line in lines for key in self._inside(line))
+        return PART, list(parts), ()
+
+    def _inside(self, line: str) -> Iterator[str]:
+        """Test questions at the end of a line, or before an instruction in it."""
+        words = line.split()
+        for start in range(len(words) - _LEAST_WORDS + 1):
+            for key in self._starts.get(tuple(words[start : start + _LEAST_WORDS]), ()):
+                asked = key.split()
+                after = words[start + len(asked) :][:1]
+                if words[start : start + len(asked)] == asked and (
+                    not after or after[0] in _GOES_ON
+                ):
+                    yield key
 
     def _match(
         self,

@@ -11,7 +11,12 @@ from finetune_release import write_json
 from dtvqa_plugin.benchmark.prompts import PAPER_INSTRUCTION
 from dtvqa_plugin.data import records
 from dtvqa_plugin.finetune import find_leakage
-from dtvqa_plugin.finetune.question_match import normalised, parts_of, without_instructions
+from dtvqa_plugin.finetune.question_match import (
+    BenchmarkQuestions,
+    normalised,
+    parts_of,
+    without_instructions,
+)
 
 SAME = "Which word stands in line 2 of the DTScene picture?"
 ID = "DTScene/2"
@@ -65,7 +70,66 @@ def test_every_match_says_how_it_was_made(
     assert found.copied == []
 
 
+PROMPTS = [
+    "{}\nReference OCR token: word, line, 2\nAnswer the question using a single word or phrase.",
+    "{}\nWhen the provided information is insufficient, respond with 'Unanswerable'.\n"
+    "Answer the question using a single word or phrase.",
+    "A chat between a curious human and an artificial intelligence assistant. The assistant gives "
+    "helpful, detailed, and polite answers to the human's questions. USER: <image>\n{} ASSISTANT:",
+    "Please provide a short answer to the following question: {}",
+    "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n<|vision_start|>"
+    "<|image_pad|><|vision_end|>{}<|im_end|>\n<|im_start|>assistant\n",
+    "Picture 1: <img>x.jpg</img>\n{}\nAnswer the question using the text in the picture.",
+    "{}\nOnly output the final answer.",
+    "<ImageHere>{} Answer this question in a single word.",
+    "[vqa] {}",
+    "[INST] <image>\n{} [/INST]",
+    "You are an OCR expert. Use the picture to answer the question.\n\n{}",
+    "Given the image, answer the following question with no more than three words. {}",
+    "The question: {} The short answer is:",
+    "Human: <|image|>\nHuman: {}\nAI: ",
+    "<image>\n请用单个词语或短语回答以下问题：{}",
+    "请根据图片回答问题，只需给出答案：{}",
+    "图片中的问题是：{}请用一个单词回答。",
+    "{}\n请仅用图片中的文字作答。",
+    "{}\nFirst think about the reasoning process in the mind and then provide the user with the "
+    "answer. The reasoning process and answer are enclosed within <think> </think> and <answer> "
+    "</answer> tags.",
+    "{} Please reason step by step, and put your final answer within \\boxed{{}}.",
+]
+"""Prompts of LLaVA, Qwen-VL, InternVL, MiniCPM, ms-swift and others, written before the rules."""
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_released_questions_are_found_in_prompts_of_trainers(
+    prompt: str, shared_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DTVQA_HOME", str(shared_dir / "hub/DT-VQA"))
+    asked = list(records("test"))[::12]
+    known = BenchmarkQuestions(records("test"))
+    texts = [(r.question_id, prompt.format(r.question), r.answers) for r in asked]
+    found = {match.where: match for match, _ in known.find(texts)}
+    assert len(found) >= 0.99 * len(asked)
+    assert {match.same_answer for match in found.values()} == {True}
+
+
+def test_match_names_the_instructions_that_were_removed(own_home: Path, tmp_path: Path) -> None:
+    text = f"Look at the image and answer the question. {SAME} Give a short answer."
+    found = find_leakage(write_json(tmp_path / "set.json", [{"question": text, "answer": "x"}]))
+    (match,) = found.questions
+    assert match.how == "without instructions"
+    assert sorted(match.removed) == [
+        "give a short answer",
+        "look at the image and answer the question",
+    ]
+    assert list(found.as_json()["questions"][0]["removed"]) == list(match.removed)
+
+
 OTHERS = [
+    "Please provide a short answer to the following question:",
+    "请根据图片回答问题，只需给出答案：",
+    "You are an OCR expert. Use the picture to answer the question.\n\nWhich word stands in row 7?",
+    "Which word stands in line 2 of the DTScene picture book on the shelf of the seller?",
     "Which word stands in row two of a street scene?",
     "上面写着什么？",
     "Answer the question using a single word or phrase.",
