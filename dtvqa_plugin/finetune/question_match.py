@@ -104,9 +104,8 @@ _JOINED_PARTS = 3
 _LEAST_WORDS = 4
 """Least number of words of a test question that is looked for anywhere in a text."""
 
-_GOES_ON = frozenset(
-    ("please", "answer", "provide", "give", "reply", "respond", "output")
-    + ("keep", "write", "return", "think", "let", "just")
+_GOES_ON = re.compile(
+    r"please|answer|provide|give|reply|respond|output|keep|write|return|think|let|just"
 )
 """Words after which what follows a question is an instruction, no longer the question."""
 
@@ -267,7 +266,7 @@ class BenchmarkQuestions:
                 asked = key.split()
                 after = words[start + len(asked) :][:1]
                 if words[start : start + len(asked)] == asked and (
-                    not after or after[0] in _GOES_ON
+                    not after or _GOES_ON.fullmatch(after[0])
                 ):
                     yield key
 
