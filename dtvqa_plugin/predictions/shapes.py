@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,10 +46,15 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a record holds of the question itself: names of its pictures, and the text asked."""
+    """What a record holds of the question itself.
+
+    ``images`` are names of its pictures, ``text`` is what was asked, ``answers`` are the reference
+    answers that the record repeats.
+    """
 
     images: tuple[str, ...]
     text: str
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +129,12 @@ def full_id(key: object) -> bool:
 
 _TEXT_KEYS = ("question", "query", "prompt", "input", "text_prompt", "question_text")
 _IMAGE_KEYS = ("images", "image", "image_path", "image_file", "img_path", "image_name")
+_ANSWER_KEYS = ("labels", "label", "target", "answer", "answers")
 _IMAGE_TAG = re.compile(r"<img>(.*?)</img>")
 
 
 def asked(record: Mapping[str, Any]) -> Asked | None:
-    """The question's text and pictures, from fields or from the messages of a user."""
+    """The question's text, pictures and reference answers, from fields or a user's messages."""
     texts: list[str] = []
     images: list[str] = []
     for key in ("messages", *_TEXT_KEYS):
@@ -140,7 +147,20 @@ def asked(record: Mapping[str, Any]) -> Asked | None:
         images += _image_names(record.get(key))
     text = "\n".join(texts)
     images += _IMAGE_TAG.findall(text)
-    return Asked(tuple(dict.fromkeys(images)), text) if images and text else None
+    answers = tuple(answer for key in _ANSWER_KEYS for answer in _answers(record.get(key)))
+    known = bool(text) and bool(images or answers)
+    return Asked(tuple(dict.fromkeys(images)), text, answers) if known else None
+
+
+def _answers(value: object) -> list[str]:
+    """Reference answers: one, a list, or a list as JSON text."""
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return [str(value)]
+    found = value if isinstance(value, list) else [value]
+    return [answer for answer in found if isinstance(answer, str) and answer]
 
 
 def _read_messages(messages: Iterable[object], texts: list[str], images: list[str]) -> None:

@@ -132,8 +132,11 @@ class References:
     def find_asked(self, asked: Asked) -> tuple[str, Record] | None:
         """The split and the record of a question told by its picture's name and its text.
 
+        Where no picture is named, the reference answers tell the question together with its text.
+
         Args:
-            asked: Names of the pictures, and the text that the model was asked, prompt included.
+            asked: Names of the pictures, the text that the model was asked, prompt included, and
+                reference answers.
 
         Returns:
             Both, or None where no question or more than one fits. The sample, a custom set and
@@ -146,9 +149,10 @@ class References:
             by_image = self._by_image(split)
             fitting = [
                 record
-                for name in names
+                for name in names or by_image
                 for record in by_image.get(name, ())
-                if _one_line(record.question) in text
+                if (names or set(asked.answers) <= set(record.answers))
+                and _one_line(record.question) in text
             ]
             longest = max((len(record.question) for record in fitting), default=0)
             found = [record for record in fitting if len(record.question) == longest]
