@@ -15,7 +15,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from dtvqa_plugin.analysis.bootstrap import bootstrap_means, intervals
+from dtvqa_plugin.analysis.bootstrap import bootstrap_means, intervals, over_repeats
 from dtvqa_plugin.analysis.power import assumed
 from dtvqa_plugin.analysis.significance import signflip_p
 from dtvqa_plugin.runs.design import OVERALL, Design, Floats
@@ -123,6 +123,45 @@ def non_inferiority(console: Console, trials: int) -> None:
     console.print(shown)
 
 
+def repeats(console: Console, trials: int) -> None:
+    """Coverage of 95 % intervals of the mean over repeats, for a subset of 300 questions.
+
+    Each question is answered rightly with a probability of its own, which a seed moves for all
+    questions alike. The two-level bootstrap draws images and repeats.
+    """
+    shown = _table("Mean over repeats: 95 % intervals that hold the true mean, in percent", 7)
+    for name in ("repeats", "sd of seeds", "images alone", "two-level", "over_repeats"):
+        shown.add_column(name, justify="right")
+    design = one_part(300, 200)
+    rng = np.random.default_rng(23)
+    for count in (2, 3, 5, 10):
+        for spread in (0.0, 0.01, 0.03):
+            held = np.zeros(3)
+            for _ in range(trials // 4):
+                held += _held(rng, design, count, spread)
+            cells = (f"{100 * rate:.1f}" for rate in held / (trials // 4))
+            shown.add_row(str(count), f"{100 * spread:g} points", *cells)
+    console.print(shown)
+
+
+def _held(rng: np.random.Generator, design: Design, count: int, spread: float) -> Floats:
+    """Whether each of three intervals holds the true mean, in one trial."""
+    mean, draws = 0.6, 400
+    scale = 1 / CORRELATION - 1
+    easy = rng.beta(mean * scale, (1 - mean) * scale, design.questions)
+    seeds = rng.normal(0.0, spread, count)[:, None]
+    values = (rng.random((count, design.questions)) < easy + seeds).astype(np.float64)
+    average = values.mean(axis=0)
+    images = intervals(average, design, draws)
+    both = over_repeats(images, values[:, :, None], design)
+    drawn = bootstrap_means(values.T, design, draws)[OVERALL]
+    weights = rng.multinomial(count, np.full(count, 1 / count), draws) / count
+    low, high = np.quantile((drawn * weights).sum(axis=1), [0.025, 0.975])
+    one, two = images[OVERALL][0], both[OVERALL][0]
+    ends = np.asarray([(one.low, one.high), (low, high), (two.low, two.high)])
+    return ((ends[:, 0] <= mean) & (mean <= ends[:, 1])).astype(np.float64)
+
+
 def _table(title: str, columns: int) -> Table:
     return Table(title=title, title_justify="left", box=SIMPLE, min_width=10 * columns)
 
@@ -132,7 +171,7 @@ def _table(title: str, columns: int) -> Table:
 def main(trials: int) -> None:
     """Print the tables of error rates."""
     console = Console()
-    for part in (coverage, false_positives, power, non_inferiority):
+    for part in (coverage, false_positives, power, non_inferiority, repeats):
         part(console, trials)
 
 

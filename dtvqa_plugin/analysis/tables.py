@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dtvqa_plugin.analysis.audits import Audit, audit
-from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals_of_runs
+from dtvqa_plugin.analysis.bootstrap import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Interval,
+    intervals_of_runs,
+    over_repeats,
+)
 from dtvqa_plugin.analysis.published import PublishedRow
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics.names import METRICS
@@ -33,8 +40,9 @@ class Row:
 
     ``counts`` and ``images`` are the numbers of questions and images by part, ``missing`` the
     number that the run lacks in these parts. ``repeats`` holds the figure of each repeat where
-    there are several responses to each question. Published rows have an interval of None, no
-    counts, and a source.
+    there are several responses to each question; the intervals in ``cells`` are then over images
+    and repeats, those in ``over_images`` over images alone. Published rows have an interval of
+    None, no counts, and a source.
     """
 
     name: str
@@ -49,6 +57,7 @@ class Row:
     source: str | None = None
     signature: str | None = None
     repeats: Mapping[tuple[str, str], tuple[float, ...]] = field(default_factory=dict)
+    over_images: Mapping[tuple[str, str], Interval] = field(default_factory=dict)
 
     @property
     def marks(self) -> str:
@@ -92,6 +101,11 @@ class ResultTable:
             f"Figures times 100; {level} BCa interval from {self.resamples:,} bootstrap "
             f"resamples of images within each subset (seed {self.seed})."
         ]
+        if any(row.repeats for row in self.rows):
+            notes.append(
+                "Of runs with repeats the mean is shown; its interval is over images and repeats "
+                "(a method of this package)."
+            )
         if any(row.partial for row in self.rows):
             notes.append(
                 f"{PARTIAL_MARK} over part of the questions only: does not compare with "
@@ -145,7 +159,7 @@ def result_tables(
         audits = tuple(audit(run) for run in chosen)
         bounds = _intervals(chosen, resamples, seed, level)
         rows = [
-            _run_row(run, found, ends)
+            _run_row(run, found, ends, level)
             for run, found, ends in zip(chosen, audits, bounds, strict=True)
         ]
         rows += [_published_row(row) for row in published if row.split == split]
@@ -189,13 +203,16 @@ def _intervals(runs: Sequence[Run], resamples: int, seed: int, level: float) -> 
     return [found[place] for place in range(len(runs))]
 
 
-def _run_row(run: Run, found: Audit, bounds: _Ends) -> Row:
+def _run_row(run: Run, found: Audit, bounds: _Ends, level: float) -> Row:
+    images = bounds
+    if run.repeats:
+        bounds = over_repeats(bounds, run.repeat_values * PERCENT, run.design, level)
     whole = set(run.subsets) >= set(get_split(run.split).subsets)
     cells: dict[tuple[str, str], tuple[float, Interval | None]] = {}
     # Overall is a mean over all subsets: a run over some of them has none.
     for part in run.design.parts if whole else run.subsets:
         for metric, interval in zip(METRICS, bounds[part], strict=True):
-            cells[part, metric] = (interval.value, interval)
+            cells[part, metric] = (interval.value, _on_scale(interval))
     return Row(
         name=run.name,
         condition=run.condition,
@@ -208,7 +225,18 @@ def _run_row(run: Run, found: Audit, bounds: _Ends) -> Row:
         verbose=found.verbosity.warn,
         signature=str(run.signature()),
         repeats=_repeat_figures(run) if run.repeats else {},
+        over_images={
+            (part, metric): interval
+            for part in run.design.parts
+            for metric, interval in zip(METRICS, images[part], strict=True)
+        }
+        if run.repeats
+        else {},
     )
+
+
+def _on_scale(interval: Interval) -> Interval:
+    return Interval(interval.value, max(0.0, interval.low), min(PERCENT, interval.high))
 
 
 def _repeat_figures(run: Run) -> dict[tuple[str, str], tuple[float, ...]]:

@@ -152,8 +152,10 @@ def gate(
     """
     if max_drop is not None and baseline is None:
         raise click.UsageError("--max-drop needs --baseline")
-    if len(run) > 1 and not source.join:
-        raise click.UsageError(f"gate judges one run, got {len(run)} paths; --join joins shards")
+    if len(run) > 1 and not (source.join or source.repeats):
+        raise click.UsageError(
+            f"gate judges one run, got {len(run)} paths; --join joins shards, --repeats seeds"
+        )
     rules = Rules(
         minimums=minimums,
         max_drop=1.0 if max_drop is None else max_drop,

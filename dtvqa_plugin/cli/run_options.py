@@ -15,8 +15,9 @@ from dtvqa_plugin.cli.options import Share
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.predictions.shapes import Columns
 from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.runs.joining import join_repeats, join_runs, shards_among
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs, shards_among
+from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import TEXT_KEPT, Run
 from dtvqa_plugin.utils.text import visible
@@ -35,6 +36,7 @@ class Source:
     tau: float
     columns: Columns
     join: bool = False
+    repeats: bool = False
     text_kept: int = TEXT_KEPT
 
     @property
@@ -43,10 +45,10 @@ class Source:
 
     def run(self, *paths: Path) -> Run:
         """The one run at a path; with ``join`` also at several."""
-        if not self.join:
+        if not (self.join or self.repeats):
             (path,) = paths
             return read_run(path, self.references, **self._options)
-        found = join_runs(paths, self.references, **self._options)
+        found = self.runs(paths)
         if len(found) > 1:
             names = ", ".join(f"{run.name} [{run.condition}]" for run in found)
             raise RunError(f"{paths[0]}: {len(found)} runs after joining: {names}; give one run")
@@ -55,7 +57,13 @@ class Source:
     def runs(self, paths: Iterable[Path]) -> list[Run]:
         """All runs at some paths, with distinct names."""
         if self.join:
-            return join_runs(paths, self.references, **self._options)
+            held = join_runs(paths, self.references, **self._options)
+        else:
+            held = self._one_by_one(paths)
+        return join_repeats(held) if self.repeats else distinct_names(held)
+
+    def _one_by_one(self, paths: Iterable[Path]) -> list[Run]:
+        """The runs of each path; what looks like shards is pointed out."""
         held: list[Run] = []
         for path in paths:
             held += read_runs(path, self.references, **self._options)
@@ -65,11 +73,11 @@ class Source:
             more = f" and {len(shards) - _FILES_NAMED} more" * (len(shards) > _FILES_NAMED)
             said = "answer different questions under one name: --join joins shards of one run"
             click.echo(f"note: {files}{more} {said}", err=True)
-        return distinct_names(held)
+        return held
 
 
 def source_options(command: Callable[..., Any]) -> Any:
-    """``--data``, ``--tau``, ``--id-column``, ``--prediction-column``, ``--join`` as a `Source`."""
+    """``--data``, ``--tau``, ``--id-column``, and how files are joined, as a `Source`."""
 
     @functools.wraps(command)
     def with_source(
@@ -79,11 +87,11 @@ def source_options(command: Callable[..., Any]) -> Any:
         id_column: str | None,
         prediction_column: str | None,
         join_shards: bool,
+        as_repeats: bool,
         **options: Any,
     ) -> Any:
-        source = Source(
-            data, References(data), tau, Columns(id_column, prediction_column), join_shards
-        )
+        columns = Columns(id_column, prediction_column)
+        source = Source(data, References(data), tau, columns, join_shards, as_repeats)
         return command(*args, source=source, **options)
 
     data = click.option(
@@ -115,7 +123,14 @@ def source_options(command: Callable[..., Any]) -> Any:
         help="Join shards: files of one model, condition and split with different questions and "
         "equal settings become one run.",
     )
-    return data(tau(ids(outputs(join(with_source)))))
+    repeats = click.option(
+        "--repeats",
+        "as_repeats",
+        is_flag=True,
+        help="Runs of one model, condition and split that differ in their seed only are repeats of "
+        "one run.",
+    )
+    return data(tau(ids(outputs(join(repeats(with_source))))))
 
 
 def resampling_options(command: Command) -> Command:

@@ -358,10 +358,12 @@ def _row_document(row: Row) -> dict[str, Any]:
 
 def _repeats_document(row: Row) -> dict[str, dict[str, Any]]:
     parts: dict[str, dict[str, Any]] = {}
-    for (part, metric), values in row.repeats.items():
+    for key, values in row.repeats.items():
+        part, metric = key
         parts.setdefault(part, {})[metric] = {
             "values": list(values),
             "standard_deviation": stdev(values),
+            "over_images": {"low": row.over_images[key].low, "high": row.over_images[key].high},
         }
     return parts
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.runs.joining import join_repeats, join_runs
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.reading import join_runs, read_run, read_runs
+from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run
@@ -16,6 +17,7 @@ __all__ = [
     "RunError",
     "Signature",
     "distinct_names",
+    "join_repeats",
     "join_runs",
     "parse_signature",
     "read_run",

@@ -7,23 +7,21 @@ size of the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path
 
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.predictions.rows import PredictionFileError
 from dtvqa_plugin.predictions.shapes import Columns, Kind
-from dtvqa_plugin.runs.context import AnswerOrigin, Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
 from dtvqa_plugin.runs.files import STANDARD_INPUT, cannot_open, find_files, spooled_input
-from dtvqa_plugin.runs.naming import INCIDENTAL, distinct_names
+from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.parts import NO_COLUMNS, Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
 from dtvqa_plugin.runs.run import TEXT_KEPT, Run
-from dtvqa_plugin.runs.signature import UNKNOWN
 from dtvqa_plugin.utils.text import counted
 
 
@@ -55,12 +53,12 @@ def read_runs(
         DataError: The annotations are missing.
     """
     references = references or References()
-    parts, skipped = _parts(path, references, tau, columns, text_kept)
-    runs = [_as_run(group, references, tau, skipped) for group in _groups(parts)]
+    parts, skipped = parts_of(path, references, tau, columns, text_kept)
+    runs = [as_run(group, references, tau, skipped) for group in _groups(parts)]
     return distinct_names([replace(run, name=name, title=name) if name else run for run in runs])
 
 
-def _parts(
+def parts_of(
     path: str | Path, references: References, tau: float, columns: Columns, text_kept: int
 ) -> tuple[list[Part], list[str]]:
     """What the files under a path hold, and what was left out and why."""
@@ -121,143 +119,6 @@ def read_run(
     return runs[0]
 
 
-def join_runs(
-    paths: Iterable[str | Path],
-    references: References | None = None,
-    *,
-    tau: float = DEFAULT_TAU,
-    columns: Columns = NO_COLUMNS,
-    text_kept: int = TEXT_KEPT,
-) -> list[Run]:
-    """Read shards: files of one model, condition and split become one run, wherever they are.
-
-    Files that name no model are taken as shards of one run.
-
-    Args:
-        paths: Files and folders; a file that is reached twice counts once.
-        references: Reference answers (default: the store's).
-        tau: ANLS threshold, above 0 and at most 1.
-        columns: Columns or keys of the question's id and of the output, where they are others.
-        text_kept: Characters kept of each output. Scores are always of the whole output.
-
-    Returns:
-        The runs, scored again, with distinct names.
-
-    Raises:
-        RunError: Two files of one run answer the same question or were made with other settings,
-            or a file cannot be read as a run.
-        DataError: The annotations are missing.
-    """
-    references = references or References()
-    groups: dict[tuple[str | None, str | None, str], dict[Path, Part]] = {}
-    skipped: list[str] = []
-    for path in paths:
-        parts, left_out = _parts(path, references, tau, columns, text_kept)
-        skipped += left_out
-        for part in parts:
-            model = None if part.context.nameless else part.context.model
-            key = (model, part.context.condition, part.split)
-            groups.setdefault(key, {}).setdefault(part.path.resolve(), part)
-    runs = []
-    for (model, *_), shards in groups.items():
-        found = sorted(shards.values(), key=lambda part: str(part.path))
-        _check_shards(found)
-        run = _as_run(found, references, tau, skipped)
-        name = _shared_name(found) if model is None else run.name
-        runs.append(replace(run, name=name, title=name, context=_joined_context(found)))
-    return distinct_names(runs)
-
-
-def _shared_name(shards: Sequence[Part]) -> str:
-    """What the names of all files begin with, else the folder's name."""
-    first, *others = (part.context.model for part in shards)
-    if not others:
-        return first
-    same = takewhile(lambda chars: len(set(chars)) == 1, zip(first, *others, strict=False))
-    shared = "".join(chars[0] for chars in same).rstrip("0123456789").rstrip("-_. ")
-    return shared or shards[0].path.parent.name or first
-
-
-def _check_shards(shards: Sequence[Part]) -> None:
-    """Refuse files that answer the same questions or were made with other settings."""
-    owners: dict[str, Part] = {}
-    for part in shards:
-        again = [name for name in part.answers if name in owners]
-        if again:
-            raise RunError(
-                f"{owners[again[0]].path} and {part.path} cannot be joined: both answer "
-                f"{counted(len(again), 'question')} ({again[0]} is one); shards answer different "
-                "questions. Leave out one of the two files, or read them as runs of their own"
-            )
-        owners.update(dict.fromkeys(part.answers, part))
-    settings = [_settings(part) for part in shards]
-    for key in dict.fromkeys(key for found in settings for key in found):
-        for part, found in zip(shards[1:], settings[1:], strict=True):
-            if found.get(key) != settings[0].get(key):
-                ours, theirs = settings[0].get(key) or "not set", found.get(key) or "not set"
-                raise RunError(
-                    f"{shards[0].path} and {part.path} cannot be joined: {key} is {ours} in the "
-                    f"first and {theirs} in the second; shards of one run have equal settings. "
-                    "Leave out the file that does not belong, or read them as runs of their own"
-                )
-
-
-def _settings(part: Part) -> dict[str, str]:
-    """What must be equal in all files of one run."""
-    context = part.context
-    return {
-        **context.settings,
-        **{key: value for key, value in context.arguments.items() if key not in INCIDENTAL},
-        "host": f"{context.host} {context.host_version}",
-        "runner": context.runner,
-        "prompt": context.prompt or "",
-        "image": context.image,
-        "recognised text": context.given,
-        "generation": context.generation,
-        "number of responses": str(len(part.by_repeat)),
-    }
-
-
-def _joined_context(shards: Sequence[Part]) -> Context:
-    """The first file's context with the origin of the answers of all."""
-    first = shards[0].context
-    origins = [part.context.answers for part in shards if part.context.answers is not None]
-    if not origins:
-        return first
-    records = {origin.record for origin in origins}
-    known = len(records) == 1 and len(origins) == len(shards)
-    joined = AnswerOrigin(
-        total=sum(origin.total for origin in origins),
-        reused=sum(origin.reused for origin in origins),
-        asked=sum(origin.asked for origin in origins),
-        since=min((origin.since for origin in origins if origin.since), default=""),
-        record=records.pop() if known else UNKNOWN,
-    )
-    return replace(first, answers=joined)
-
-
-def shards_among(runs: Sequence[Run]) -> list[Run]:
-    """Partial runs of one kind that answer different questions: they look like shards of one.
-
-    Args:
-        runs: Runs that were read one by one.
-
-    Returns:
-        The first such group; empty if there is none.
-    """
-    groups: dict[tuple[object, ...], list[Run]] = {}
-    for run in runs:
-        model = None if run.context.nameless else run.context.model
-        key = (model, run.condition, run.split)
-        if run.missing:
-            groups.setdefault(key, []).append(run)
-    for group in groups.values():
-        answered = sum(len(run.by_question) for run in group)
-        if len(group) > 1 and len({name for run in group for name in run.by_question}) == answered:
-            return group
-    return []
-
-
 # --- from files to runs -----------------------------------------------------------------------
 
 
@@ -279,9 +140,10 @@ def _groups(parts: Sequence[Part]) -> list[list[Part]]:
     return sorted(flat, key=lambda group: min(str(part.path) for part in group))
 
 
-def _as_run(
+def as_run(
     group: Sequence[Part], references: References, tau: float, skipped: Sequence[str]
 ) -> Run:
+    """The run that some files make up; ``skipped`` says what was left out beside them."""
     first = min(group, key=lambda part: str(part.path))
     repeats = _joined_repeats(group)
     answers = repeats[0]

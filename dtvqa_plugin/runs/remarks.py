@@ -80,9 +80,17 @@ def _repeat_remarks(run: Run) -> Iterator[str]:
     )
     yield (
         f"{count} responses to each question, each scored separately; over all questions: "
-        f"{figures}. The table shows the mean over repeats, its interval is over images; "
+        f"{figures}. The table shows the mean over repeats; "
         "audits and single outputs are of the first repeat"
     )
+    said = [tuple((a.text, a.length) for a in answers) for answers in run.repeats]
+    same = [number for number, one in enumerate(said, start=1) if said.index(one) != number - 1]
+    if same:
+        first = said.index(said[same[0] - 1]) + 1
+        yield (
+            f"repeats {first} and {same[0]} hold the same answers: a copy, or decoding that no "
+            "seed changes"
+        )
 
 
 def _origin_remarks(origin: AnswerOrigin) -> Iterator[str]:

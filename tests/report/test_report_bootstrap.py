@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from dtvqa_plugin.analysis import bootstrap
-from dtvqa_plugin.analysis.bootstrap import bootstrap_means, intervals
+from dtvqa_plugin.analysis.bootstrap import (
+    Interval,
+    bootstrap_means,
+    intervals,
+    over_repeats,
+    t_quantile,
+)
 from dtvqa_plugin.analysis.power import clustered_error
 from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
@@ -158,3 +164,48 @@ def test_wrong_arguments_are_named(call: object, message: str) -> None:
     assert callable(call)
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("level", "degrees", "value"),
+    [
+        (0.95, 1, 12.7062),
+        (0.95, 2, 4.3027),
+        (0.9, 5, 2.0150),
+        (0.95, 30, 2.0423),
+        (0.99, 120, 2.617),
+    ],
+)
+def test_t_quantiles_are_those_of_the_tables(level: float, degrees: float, value: float) -> None:
+    assert t_quantile(level, degrees) == pytest.approx(value, abs=5e-4)
+
+
+def test_an_interval_over_repeats_adds_their_variance_to_that_over_images() -> None:
+    """Four images, two repeats; the figures are computed by hand.
+
+    V = (.25 + .25 + 0 + 0) / 16 = .03125, S = .125, total V + S / 2 = .09375 with
+    .09375**2 / (.0625**2 / 1 + .03125**2 / 3) = 2.0769 degrees of freedom.
+    """
+    design = Design(["S"] * 4, list("abcd"))
+    values = np.asarray([[1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]])[:, :, None]
+    bounds = {"S": [Interval(0.5, 0.3, 0.8)], "overall": [Interval(0.5, 0.5, 0.5)]}
+    found = over_repeats(bounds, values, design)
+    factor = t_quantile(0.95, 2.0769) / 1.95996 * (0.09375 / 0.03125) ** 0.5
+    (interval,) = found["S"]
+    assert interval.low == pytest.approx(0.5 - 0.2 * factor, abs=1e-3)
+    assert interval.high == pytest.approx(0.5 + 0.3 * factor, abs=1e-3)
+
+
+def test_equal_repeats_add_nothing() -> None:
+    design = Design(["S"] * 4, list("abcd"))
+    values = np.tile(np.asarray([1.0, 1.0, 0.0, 0.0])[None, :, None], (3, 1, 1))
+    bounds = intervals(values[0], design, 200)
+    assert over_repeats(bounds, values, design) == bounds
+
+
+def test_repeats_without_spread_over_images_get_students_interval() -> None:
+    design = Design(["S"] * 4, list("abcd"))
+    values = np.asarray([[0.4] * 4, [0.6] * 4])[:, :, None]
+    bounds = intervals(values.mean(axis=0), design, 200)
+    (interval,) = over_repeats(bounds, values, design)["S"]
+    assert interval.high - 0.5 == pytest.approx(12.7062 * 0.1, abs=1e-3)

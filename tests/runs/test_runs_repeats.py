@@ -14,7 +14,7 @@ from runs_command import dtvqa
 from dtvqa_plugin.analysis.comparison import compare
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.report import Run, RunError, parse_signature, read_run
-from dtvqa_plugin.runs import remarks
+from dtvqa_plugin.runs import join_repeats, remarks
 
 
 def responses(record: Record) -> list[str]:
@@ -98,7 +98,10 @@ def test_mean_and_spread_are_beside_the_interval(
     assert row["repeats"]["overall"]["acc"] == {
         "values": [100.0, 0.0, 50.0],
         "standard_deviation": pytest.approx(spread),
+        "over_images": row["repeats"]["overall"]["acc"]["over_images"],
     }
+    images = row["repeats"]["overall"]["acc"]["over_images"]
+    assert cell["low"] < images["low"] < 50 < images["high"] < cell["high"]
 
 
 def test_one_response_has_no_spread(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,3 +191,82 @@ def test_a_file_given_twice_in_one_is_no_repeat(tmp_path: Path) -> None:
     rows = [{"question_id": r.question_id, "prediction": "same"} for r in SAMPLE] * 2
     run: Run = read_run(write_lines(tmp_path / "p.jsonl", rows))
     assert (len(run.repeats), len(run.faults.doubled)) == (0, len(SAMPLE))
+
+
+def seeds(folder: Path) -> list[Path]:
+    """lmms-eval output of three seeds, in folders of their own."""
+    return [
+        lmms_run(
+            folder / f"seed{number}",
+            lambda record, number=number: responses(record)[number],
+            model_args=f"pretrained=Q/q,seed={number}",
+            generation={"max_new_tokens": 100, "seed": number},
+        )
+        for number in range(3)
+    ]
+
+
+def nameless_seeds(folder: Path) -> list[Path]:
+    return [
+        write_lines(
+            folder / f"tuned-{number}.jsonl",
+            ({"question_id": r.question_id, "prediction": responses(r)[number]} for r in SAMPLE),
+        )
+        for number in range(3)
+    ]
+
+
+@pytest.mark.parametrize("write", [seeds, nameless_seeds])
+def test_runs_that_differ_in_their_seed_are_repeats(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], write: Any
+) -> None:
+    paths = write(tmp_path / "seeds")
+    (run,) = join_repeats([read_run(path) for path in paths])
+    assert run.repeat_values[:, :, 1].mean(axis=1).tolist() == list(MEANS)
+    assert run.paths == tuple(sorted(paths))
+    assert run.name in ("qwen2_5_vl(Q/q)", "tuned")
+    options = ("--repeats", "--format", "json", "--resamples", "200")
+    (row,) = json.loads(dtvqa(capsys, "score", str(tmp_path), *options))["tables"][0]["rows"]
+    assert row["repeats"]["overall"]["acc"]["values"] == [100.0, 0.0, 50.0]
+    assert "|repeats:3|" in row["signature"]
+    dtvqa(capsys, "gate", *map(str, paths), "--repeats", "--min", "acc=50", "--resamples", "200")
+
+
+def test_shards_of_several_seeds_are_joined_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(3):
+        for part, chosen in enumerate((SAMPLE[:30], SAMPLE[30:])):
+            lmms_run(
+                tmp_path / f"{number}-{part}",
+                lambda record, number=number: responses(record)[number],
+                chosen=chosen,
+                model_args=f"pretrained=Q/q,seed={number}",
+            )
+    options = ("--join", "--repeats", "--format", "json", "--resamples", "200")
+    (row,) = json.loads(dtvqa(capsys, "score", str(tmp_path), *options))["tables"][0]["rows"]
+    assert (row["missing"], row["repeats"]["overall"]["acc"]["values"]) == (0, [100.0, 0.0, 50.0])
+
+
+def test_other_questions_and_other_settings_are_no_repeats(tmp_path: Path) -> None:
+    first, *_ = seeds(tmp_path)
+    part = lmms_run(tmp_path / "part", model_args="pretrained=Q/q", chosen=SAMPLE[1:])
+    other = lmms_run(
+        tmp_path / "other",
+        model_args="pretrained=Q/q,max_pixels=9",
+        generation={"max_new_tokens": 100},
+    )
+    for path, said in (
+        (part, r"1 question \(.* is one\) are in one of them only"),
+        (other, "max_pixels is not set in the first and 9 in the second"),
+    ):
+        with pytest.raises(RunError, match=said) as caught:
+            join_repeats([read_run(first), read_run(path)])
+        assert str(first) in str(caught.value)
+        assert str(path) in str(caught.value)
+
+
+def test_equal_repeats_are_pointed_out(tmp_path: Path) -> None:
+    rows = [{"question_id": r.question_id, "prediction": ["a", "b", "a"]} for r in SAMPLE]
+    said = remarks(read_run(write_lines(tmp_path / "p.jsonl", rows)))
+    assert any("repeats 1 and 3 hold the same answers" in line for line in said)
