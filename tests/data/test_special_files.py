@@ -125,7 +125,9 @@ class TestLinks:
         monkeypatch.setattr(os, "scandir", counted)
         wanted = {f"{s}/test/{n}.png" for s in ("DTScene", "DTTabShot") for n in range(3)}
         assert set(FolderSource(release).find(wanted)) == wanted
-        assert len(listed) == folders
+        # pathlib lists some of them again from Python 3.13 on; a loop would be 20^5 lists.
+        assert len(set(listed)) == folders
+        assert len(listed) < 2 * folders
 
     def test_a_subset_that_loops_into_itself(self, tmp_path: Path) -> None:
         release = make_test_release(tmp_path / "release")
