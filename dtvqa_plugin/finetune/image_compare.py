@@ -36,6 +36,9 @@ _FEW_INLIERS = 60
 _FRAME_SHIFT = 0.2
 """How far a point of a copy may be from its place in the frame, as a share of width and height."""
 
+_SURE = 0.99
+"""From this likeness on, no other way to place the pictures is tried."""
+
 _LEAST_COVER = 0.5
 """Least share of the test image that the other picture must show."""
 
@@ -110,7 +113,7 @@ def likeness(test: Picture, other: Picture) -> float:
     height, width = test.grey.shape
     other_height, other_width = other.grey.shape
     ratio = (width / height) / (other_width / other_height)
-    if found < _KEPT and not 0.8 < ratio < 1.25:  # squashed: features match in the same shape only
+    if found < _SURE and not 0.8 < ratio < 1.25:  # squashed: features match in the same shape only
         found = max(found, _placed_score(test, other.stretched(width, height)))
     return found
 

@@ -126,6 +126,19 @@ def test_blank_and_tiny_images_match_nothing(
     assert [match for _, match in tests.by_picture([("blank", path)])] == [None]
 
 
+@pytest.mark.parametrize("name", ["2-180342-8", "2-15526447-1"])
+def test_a_wide_table_made_square_is_found(name: str, shared_dir: Path, tmp_path: Path) -> None:
+    folder = shared_dir / "hub/DT-VQA/image/DTTabShot/test"
+    tests = BenchmarkImages([], [(name, folder / f"{name}.png")])
+    tests.hash_all()
+    with Image.open(folder / f"{name}.png") as table:
+        path = save(table.convert("RGB").resize((448, 448)), tmp_path / "square.png")
+    ((_, match),) = tests.by_picture([("square", path)])
+    assert match is not None
+    assert not isinstance(match, DTVQAError)
+    assert match.test_image == name
+
+
 def test_the_real_tables_are_told_apart(shared_dir: Path) -> None:
     folder = shared_dir / "hub/DT-VQA/image/DTTabShot/test"
     paths = [(path.stem, path) for path in sorted(folder.iterdir())]
@@ -140,6 +153,6 @@ def test_without_the_extra_the_message_says_what_to_install(
     module: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DTVQAError, match=r"dtvqa-plugin\[train\].*--check names|names alone"):
+    with pytest.raises(DTVQAError, match=r"dtvqa-plugin\[leakage\].*names alone"):
         find_leakage(own_home / "test")
     assert find_leakage(own_home / "test", names_only=True).records == 12
