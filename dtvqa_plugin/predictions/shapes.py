@@ -49,12 +49,13 @@ class Asked:
     """What a record holds of the question itself.
 
     ``images`` are names of its pictures, ``text`` is what was asked, ``answers`` are the reference
-    answers that the record repeats.
+    answers that the record repeats, ``number`` is a ``question_id`` without its set's name.
     """
 
     images: tuple[str, ...]
     text: str
     answers: tuple[str, ...] = ()
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,10 @@ def asked(record: Mapping[str, Any]) -> Asked | None:
     text = "\n".join(texts)
     images += _IMAGE_TAG.findall(text)
     answers = tuple(answer for key in _ANSWER_KEYS for answer in _answers(record.get(key)))
-    known = bool(text) and bool(images or answers)
-    return Asked(tuple(dict.fromkeys(images)), text, answers) if known else None
+    number = record.get("question_id")
+    given = as_key(number) if is_key(number) else ""
+    known = bool(text) and bool(images or answers or given)
+    return Asked(tuple(dict.fromkeys(images)), text, answers, given) if known else None
 
 
 def _answers(value: object) -> list[str]:

@@ -59,6 +59,12 @@ def _file_name(image: str) -> str:
     return image.replace("\\", "/").rpartition("/")[2]
 
 
+def _is_known_by(record: Record, asked: Asked) -> bool:
+    if asked.answers:
+        return set(asked.answers) <= set(record.answers)
+    return record.question_id.rpartition("/")[2] == asked.number
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -132,11 +138,12 @@ class References:
     def find_asked(self, asked: Asked) -> tuple[str, Record] | None:
         """The split and the record of a question told by its picture's name and its text.
 
-        Where no picture is named, the reference answers tell the question together with its text.
+        Where no picture is named, the reference answers, or else the id without its set's name,
+        tell the question together with its text.
 
         Args:
             asked: Names of the pictures, the text that the model was asked, prompt included, and
-                reference answers.
+                reference answers or an id.
 
         Returns:
             Both, or None where no question or more than one fits. The sample, a custom set and
@@ -151,8 +158,7 @@ class References:
                 record
                 for name in names or by_image
                 for record in by_image.get(name, ())
-                if (names or set(asked.answers) <= set(record.answers))
-                and _one_line(record.question) in text
+                if (names or _is_known_by(record, asked)) and _one_line(record.question) in text
             ]
             longest = max((len(record.question) for record in fitting), default=0)
             found = [record for record in fitting if len(record.question) == longest]

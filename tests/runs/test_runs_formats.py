@@ -155,6 +155,11 @@ def llava(record: Record) -> dict[str, Any]:
     return {**given, "answer_id": "8xK", "model_id": "llava-7b", "metadata": {}}
 
 
+def llava_numbers(record: Record) -> dict[str, Any]:
+    """The release's own ids, which several questions share: the prompt tells which."""
+    return {**llava(record), "question_id": int(record.question_id.rpartition("/")[2])}
+
+
 def swift_old(record: Record) -> dict[str, Any]:
     """A line of ms-swift 2."""
     given = {"system": None, "query": asked(record), "response": output(record), "history": []}
@@ -194,6 +199,7 @@ def by_metadata(record: Record) -> dict[str, Any]:
     ("line", "kind", "model"),
     [
         (llava, Kind.LLAVA, "llava-7b"),
+        (llava_numbers, Kind.LLAVA, "llava-7b"),
         (swift_old, Kind.SWIFT, "run"),
         (swift_inline, Kind.SWIFT, "run"),
         (qwen_tag, Kind.SWIFT, "run"),
