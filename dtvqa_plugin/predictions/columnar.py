@@ -12,7 +12,7 @@ _BATCH = 1_000
 
 
 def parquet_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Stream (place, record) from a Parquet file; columns of bytes (pictures) are left out.
+    """Stream (place, record) from a Parquet file; bytes (pictures) are left out.
 
     Raises PredictionFileError for a damaged file.
     """
@@ -21,7 +21,7 @@ def parquet_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
     try:
         with parquet.ParquetFile(path) as file:
-            columns = [field.name for field in file.schema_arrow if not _holds_bytes(field.type)]
+            columns = [name for field in file.schema_arrow for name in _readable(field)]
             number = 0
             for batch in file.iter_batches(_BATCH, columns=columns):
                 for record in batch.to_pylist():
@@ -36,7 +36,7 @@ def parquet_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Stream (place, record) from a folder that ``save_to_disk`` wrote, split after split.
 
-    Pictures are not decoded: their columns are left out. Raises PredictionFileError for a folder
+    Pictures are not decoded: of each its path is kept. Raises PredictionFileError for a folder
     that cannot be read.
     """
     import datasets  # heavy
@@ -46,12 +46,9 @@ def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         loaded = datasets.load_from_disk(str(path))
         splits = loaded.items() if isinstance(loaded, datasets.DatasetDict) else [("", loaded)]
         for name, split in splits:
-            kept = [
-                field.name for field in split.features.arrow_schema if not _holds_bytes(field.type)
-            ]
             number = 0
-            for batch in split.select_columns(kept).with_format("arrow").iter(_BATCH):
-                for record in batch.to_pylist():
+            for batch in split.with_format("arrow").iter(_BATCH):
+                for record in _without_bytes(batch).to_pylist():
                     number += 1
                     yield f"{name} row {number}".lstrip(), record
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
@@ -60,11 +57,38 @@ def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         ) from error
 
 
+def _readable(field: Any) -> list[str]:
+    """A column's name; of a picture stored with its bytes, that of its path."""
+    if not _holds_bytes(field.type):
+        return [field.name]
+    return [f"{field.name}.path"] if _has_path(field.type) else []
+
+
+def _without_bytes(table: Any) -> Any:
+    """A table without bytes; of pictures stored with their bytes, the path is kept."""
+    import pyarrow.compute as compute
+
+    for place, field in reversed(list(enumerate(table.schema))):
+        if _holds_bytes(field.type):
+            path = _has_path(field.type)
+            column = compute.struct_field(table.column(place), "path") if path else None
+            table = table.remove_column(place)
+            if column is not None:
+                table = table.append_column(field.name, column)
+    return table
+
+
+def _has_path(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_struct(kind)) and kind.get_field_index("path") >= 0
+
+
 def _holds_bytes(kind: Any) -> bool:
     import pyarrow.types as types
 
     if types.is_struct(kind):
-        return any(_holds_bytes(field.type) and field.name != "path" for field in kind)
+        return any(_holds_bytes(field.type) for field in kind)
     if types.is_list(kind) or types.is_large_list(kind):
         return _holds_bytes(kind.value_type)
     return bool(types.is_binary(kind) or types.is_large_binary(kind))

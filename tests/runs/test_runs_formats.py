@@ -80,6 +80,39 @@ def filtered_dataset(path: Path) -> None:
     doubled.select(range(len(ROWS))).save_to_disk(str(path))
 
 
+PICTURE_FEATURES = datasets.Features(
+    {
+        "image": datasets.Image(),
+        "question": datasets.Value("string"),
+        "said": datasets.Value("string"),
+    }
+)
+
+
+def embedded_pictures(path: Path) -> None:
+    """Pictures with their bytes, as the hub stores them; no ids."""
+    rows = [
+        {
+            "image": {"bytes": b"\x89PNG", "path": record.image.rpartition("/")[2]},
+            "question": record.question,
+            "said": output(record),
+        }
+        for record in SAMPLE
+    ]
+    made = datasets.Dataset.from_list(rows, features=PICTURE_FEATURES)
+    if path.suffix == ".parquet":
+        made.to_parquet(path)
+    else:
+        made.save_to_disk(str(path))
+
+
+@pytest.mark.parametrize("name", ["run.parquet", "folder"])
+def test_the_names_of_embedded_pictures_are_read(tmp_path: Path, expected: Run, name: str) -> None:
+    embedded_pictures(tmp_path / name)
+    run = read_run(tmp_path / name, columns=Columns(prediction="said"))
+    assert same(run, expected)
+
+
 def delimited(separator: str) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator)
