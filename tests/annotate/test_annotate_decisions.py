@@ -89,8 +89,10 @@ def test_decision_edited_by_hand_into_nonsense_is_one_error(
     project, decisions, pairs = reviewed
     entry = decisions.record(pairs[0], "Ada", "accept", "q", ["a"])
     project.decisions.append({**entry, **change})
-    with pytest.raises(AnnotateError, match=f"decisions.jsonl: .*{entry['id']}"):
-        Decisions(project).refresh()
+    again = Decisions(project)
+    for _ in range(2):  # it is not passed over the second time
+        with pytest.raises(AnnotateError, match=f"decisions.jsonl: .*{entry['id']}"):
+            again.refresh()
 
 
 @pytest.mark.parametrize(

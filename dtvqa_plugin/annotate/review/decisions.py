@@ -91,15 +91,22 @@ class Decisions:
         """
         if self._follower.shortened():
             # By hand: what is there is what counts.
-            self.reviewers, self.count, self.latest = [], 0, None
-            self._made, self._undone, self._known, self._heads = {}, set(), {}, {}
-            self._follower = Follower(self.journal)
+            self._forget()
         damage, first = Damage(self.journal.path), self._follower.offset == 0
         for offset, entry in self._follower.read(damage):
-            self._apply(offset, entry)
+            try:
+                self._apply(offset, entry)
+            except AnnotateError:
+                self._forget()  # so that the next reading meets the record again
+                raise
         if first and self._follower.unfinished:
             damage.add(self._follower.lines + 1, "cut off")
         report_damage(damage)
+
+    def _forget(self) -> None:
+        self.reviewers, self.count, self.latest = [], 0, None
+        self._made, self._undone, self._known, self._heads = {}, set(), {}, {}
+        self._follower = Follower(self.journal)
 
     # --- deciding ---
 
