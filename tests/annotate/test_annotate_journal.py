@@ -195,11 +195,12 @@ def test_killed_stage_leaves_the_last_whole_result(make: MakeProject, stage: str
     path = {"extract": "pairs", "check": "flags", "expand": "proposals"}[stage]
     before = (project.root / f"{path}.jsonl").read_bytes()
     child = start(project, stage, str(project.root), slow=SLOW_WRITES)
-    until(lambda: list(project.root.glob(f".{path}.jsonl.partial")))
+    until(lambda: list(project.root.glob(f".locks/{path}.jsonl.partial/*")))
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
     assert (project.root / f"{path}.jsonl").read_bytes() == before
     stages[stage](Project.open(project.root))
+    assert not list(project.root.glob(".locks/*.partial/*")), "what the killed one left is cleared"
     assert (project.root / f"{path}.jsonl").read_bytes() == before
 
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from filelock import FileLock
 
 from dtvqa_plugin.annotate.errors import AnnotateError
+from dtvqa_plugin.utils.files import whole_file
 
 Entry = dict[str, Any]
 
@@ -187,30 +190,33 @@ class Rewritten:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._partial = path.with_name(f".{path.name}.partial")
-        self._lock = _file_lock(path)
 
     def __enter__(self) -> Rewritten:
-        # One writer at a time; what a killed one left is written over.
-        self._lock.acquire()
-        self._handle = self._partial.open("wb")
+        scratch = self.path.parent / ".locks" / f"{self.path.name}.partial"
+        with ExitStack() as stack:
+            stack.enter_context(_file_lock(self.path))  # one writer at a time
+            shutil.rmtree(scratch, ignore_errors=True)  # what a killed one left
+            scratch.mkdir()
+            partial = stack.enter_context(whole_file(self.path, scratch=scratch))
+            self._handle = stack.enter_context(partial.open("wb"))
+            self._open = stack.pop_all()
         return self
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Add one record."""
         self._handle.write(dump_line(record))
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        try:
-            if error is None:
-                self._handle.flush()
-                os.fsync(self._handle.fileno())
-            self._handle.close()
-            if error is None:
-                self._partial.replace(self.path)
-        finally:
-            self._partial.unlink(missing_ok=True)
-            self._lock.release()
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._open:
+            if error is not None:
+                raise error
+            self._handle.flush()
+            os.fsync(self._handle.fileno())
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
