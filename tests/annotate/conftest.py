@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 pytest.importorskip("openai", reason="needs the extra annotate")
 
 import yaml
-from annotate.review_session import Session
+from annotate.review.session import Session
 
 from dtvqa_plugin.annotate.check import check
 from dtvqa_plugin.annotate.expand import expand

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from annotate.conftest import HOSTILE, Open, held
-from annotate.review_session import Session
+from annotate.review.session import Session
 
 from dtvqa_plugin.annotate.project.project import Project
 from dtvqa_plugin.annotate.review.decisions import Decisions

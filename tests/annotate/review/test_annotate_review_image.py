@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annotate.conftest import HOSTILE, MakeProject, Open, draw, fill, held
-from annotate.review_session import PHONE, Session, box, choose, find
+from annotate.review.session import PHONE, Session, box, choose, find
 
 from dtvqa_plugin.annotate.check import check
 from dtvqa_plugin.annotate.expand import expand

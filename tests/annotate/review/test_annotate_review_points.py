@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from annotate.conftest import ANSWER, HOSTILE, MakeProject, Open, Serve, fill, held
-from annotate.review_session import PHONE, Session, box, choose, find
+from annotate.review.session import PHONE, Session, box, choose, find
 
 from dtvqa_plugin.annotate.extract import extract
 from dtvqa_plugin.annotate.project.project import Project
