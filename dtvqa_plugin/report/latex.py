@@ -114,8 +114,9 @@ def _cells(table: ResultTable) -> list[tuple[str, str]]:
 
 
 def _printed_note(text: str, columns: int) -> str:
-    inside = rf"\parbox{{\linewidth}}{{\footnotesize {escape_latex(text)}}}"
-    return rf"\multicolumn{{{columns}}}{{l}}{{{inside}}} \\"
+    """A line under the table, as wide as the text; it widens no column."""
+    inside = rf"\parbox[t]{{\linewidth}}{{\footnotesize {escape_latex(text)}}}"
+    return rf"\multicolumn{{{columns}}}{{l}}{{\makebox[0pt][l]{{{inside}}}}} \\"
 
 
 def _comment(text: str) -> str:
