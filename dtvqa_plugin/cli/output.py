@@ -9,7 +9,6 @@ import sys
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from dtvqa_plugin.utils.text import visible
 
@@ -49,4 +48,6 @@ def say_json(value: Any) -> None:
 
 def note(text: str) -> None:
     """Print a line on standard error, above a progress bar that stands there."""
+    from tqdm import tqdm
+
     tqdm.write(visible(text), file=sys.stderr)

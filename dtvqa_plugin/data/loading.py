@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dtvqa_plugin.benchmark.records import Record
 from dtvqa_plugin.data.splits.base import Split
 from dtvqa_plugin.data.splits.coverage import partial_allowed, records_with_images
-from dtvqa_plugin.data.splits.reading import read
+from dtvqa_plugin.data.splits.reading import read, stored_file
 from dtvqa_plugin.data.splits.registry import get_split
-from dtvqa_plugin.data.store import Store
+from dtvqa_plugin.data.store import Store, read_file
 
 if TYPE_CHECKING:
     import datasets
@@ -101,7 +101,9 @@ def _fetch(
     allow_partial: bool = False,
 ) -> None:
     """Fetch what is missing, where that is allowed."""
-    if not split.released:
+    if not split.released or (
+        not images and _has_annotations(split, subsets, sources, Store(home))
+    ):
         return
     from dtvqa_plugin.data.transfer.auto_fetch import ensure  # here: it imports the hub's client
 
@@ -112,6 +114,16 @@ def _fetch(
         home=home,
         images=images,
         allow_partial=allow_partial,
+    )
+
+
+def _has_annotations(
+    split: Split, subsets: tuple[str, ...], sources: Sequence[str] | None, store: Store
+) -> bool:
+    """Whether the store holds usable records in each annotation file."""
+    used = [stored_file(store, file) for file, _ in split.choose(subsets, sources)]
+    return all(
+        file is not None and read_file(file, store.annotation_path(file)).records for file in used
     )
 
 
