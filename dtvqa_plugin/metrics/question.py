@@ -49,6 +49,8 @@ class Score:
     @property
     def exact_match(self) -> bool:
         """The whole output equals an answer, case aside."""
+        if not self.acc:  # an equal answer is contained
+            return False
         text = self.prediction.lower()
         return any(text == answer.lower() for answer in self.answers)
 

@@ -126,10 +126,11 @@ def split_reasoning(text: str) -> tuple[str, bool]:
 
 
 def _once(text: str) -> tuple[str, bool]:
+    given = text
     text, truncated = _unmarked(text)
     if not truncated:
         text, truncated = _marked(text)
-    if not truncated:
+    if not truncated and text is not given:
         text, truncated = _unmarked(text)
     return ("", True) if truncated else (text, False)
 
@@ -164,11 +165,11 @@ class _Scan:
         self.position = mark.end
 
 
-_MARK_STARTS = "<[&\u25c1"
+_MARK_START = re.compile("[<[&\u25c1]")
 
 
 def _marked(text: str) -> tuple[str, bool]:
-    if not any(char in text for char in _MARK_STARTS):  # most outputs: a search per character
+    if not _MARK_START.search(text):  # most outputs: a search per character
         return text, False
     marks = list(_marks(text))
     if not marks:
@@ -298,7 +299,7 @@ _LEFT_MARK = re.compile(
     r"|```\s?(?:think|thought|reason)",
     re.IGNORECASE,
 )
-_LEFT_MARK_STARTS = "<[`"
+_LEFT_MARK_START = re.compile(r"[<\[`]")
 _HEADED = re.compile(
     r"[\W_]*(?:(?:my |step-by-step )?(?:thoughts?|thinking|reasoning|analysis|rationale|"
     r"explanation)(?: process)?|chain of thought|(?:思考|推理|分析)(?:过程)?|(?:解题)?思路)"
@@ -332,7 +333,7 @@ def suspected_reasoning(text: str) -> str | None:
     Returns:
         ``mark``, ``heading`` or ``aloud``; None if there is no sign.
     """
-    if any(char in text for char in _LEFT_MARK_STARTS) and _LEFT_MARK.search(text):
+    if _LEFT_MARK_START.search(text) and _LEFT_MARK.search(text):
         return "mark"
     if not _is_long(text):
         return None
@@ -350,5 +351,6 @@ def _is_doubt(text: str) -> bool:
 
 def _is_long(text: str) -> bool:
     return len(text.split()) >= _LEAST_WORDS or (
-        sum("\u3400" <= char <= "\u9fff" for char in text[:200]) >= _LEAST_HAN
+        not text.isascii()
+        and sum("\u3400" <= char <= "\u9fff" for char in text[:200]) >= _LEAST_HAN
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from dtvqa_plugin.data import Record
@@ -202,10 +203,16 @@ def _completed(context: Context, said: Mapping[str, set[str]]) -> Context:
     return replace(context, model=model, condition=condition, prompt=prompt, nameless=nameless)
 
 
+_KEPT_LENGTH = 100
+_scored = lru_cache(maxsize=20_000)(score_answer)
+"""Runs give the same short answers: each is scored once."""
+
+
 def _add(part: Part, raw: RawAnswer, record: Record, tau: float, text_kept: int) -> None:
-    answer = score_answer(
-        raw.prediction, record.answers, record.question_id, tau, loss=raw.loss
-    ).cut(text_kept)
+    short = isinstance(raw.prediction, str) and len(raw.prediction) <= _KEPT_LENGTH
+    score = _scored if short else score_answer
+    answer = score(raw.prediction, record.answers, record.question_id, tau, loss=raw.loss)
+    answer = answer.cut(text_kept)
     part.listed |= raw.listed
     given = part.by_repeat.setdefault(raw.repeat or FIRST_REPEAT, {})
     earlier = given.get(record.question_id)
