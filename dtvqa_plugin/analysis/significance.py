@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtvqa_plugin.analysis.bootstrap import CHUNK, RESAMPLES, SEED, check_resamples
-from dtvqa_plugin.runs.design import Design, Floats, Ints, as_columns
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats, Ints, as_columns
 
 _Signs = npt.NDArray[np.int8]
 _KEPT_CELLS = 2**25
@@ -38,14 +38,18 @@ def signflip_p(
     """
     check_resamples(permutations)
     sums = design.sums(differences)
-    result = {}
+    tails = {}
     for part in design.parts:
         own = sums[_rows(design, part)]
-        tails = _Tails(own.sum(axis=0), np.abs(own).sum(axis=0))
-        for signs in _signs(design.clusters, permutations, seed):
-            tails.add(signs[:, _rows(design, part)].astype(np.float64) @ own)
-        result[part] = tails.p_values()
-    return result
+        tails[part] = _Tails(own.sum(axis=0), np.abs(own).sum(axis=0))
+    for signs in _signs(design.clusters, permutations, seed):
+        whole = np.zeros((len(signs), sums.shape[1]))
+        for name, rows in design.members.items():
+            flipped = signs[:, rows].astype(np.float64) @ sums[rows]
+            tails[name].add(flipped)
+            whole += flipped
+        tails[OVERALL].add(whole)
+    return {part: found.p_values() for part, found in tails.items()}
 
 
 def pairwise_p(

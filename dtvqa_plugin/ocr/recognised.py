@@ -23,6 +23,8 @@ from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
 
+_NUMBER_TYPES = frozenset({int, float})
+
 FOLDER = "recognised"
 """The folder's name in the store and in the portable archive."""
 
@@ -154,7 +156,7 @@ def read_text(path: Path) -> RecognisedText | None:
         return _parsed(json.loads(path.read_bytes(), parse_constant=_refused))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, OverflowError, RecursionError) as error:
         logger.warning("%s: recognised text cannot be read (%s) and is ignored", path, error)
         return None
 
@@ -214,14 +216,9 @@ def _parsed(value: Any) -> RecognisedText:
 
 
 def _line(value: Any) -> Line:
-    match value:
-        case [
-            str(text),
-            int() | float() as left,
-            int() | float() as top,
-            int() | float() as right,
-            int() | float() as bottom,
-            int() | float() | None as confidence,
-        ] if all(math.isfinite(number) for number in (left, top, right, bottom, confidence or 0)):
+    if isinstance(value, list) and len(value) == 6 and isinstance(value[0], str):
+        text, left, top, right, bottom, confidence = value
+        numbers = value[1:5] if confidence is None else value[1:]
+        if _NUMBER_TYPES.issuperset(map(type, numbers)) and math.isfinite(sum(numbers)):
             return Line(text, (left, top, right, bottom), confidence)
     raise ValueError("a line that is not [text, left, top, right, bottom, confidence]")

@@ -111,11 +111,12 @@ def _separating(a: Answered, b: Answered, records: Sequence[Record]) -> Separati
     ids = [record.question_id for record in records]
     ours = {name for name in ids if a.outcomes[name].name in SOLVED}
     theirs = {name for name in ids if b.outcomes[name].name in SOLVED}
+    ours, theirs = ours - theirs, theirs - ours
     return Separating(
         a.name,
         b.name,
-        tuple(name for name in ids if name in ours - theirs),
-        tuple(name for name in ids if name in theirs - ours),
+        tuple(name for name in ids if name in ours),
+        tuple(name for name in ids if name in theirs),
     )
 
 

@@ -58,10 +58,13 @@ _CURRENCIES = ("€", "$", "£", "¥", "₩", "₹")
 _SPELLINGS: dict[Tokens, str] = {}
 
 
-@lru_cache(maxsize=100_000)
-def folded(text: str) -> Tokens:
+def tokens_of(text: str) -> Tokens:
     """The tokens of a text, units in one spelling where they follow a number."""
     return _with_units(_raw(text))
+
+
+folded = lru_cache(maxsize=100_000)(tokens_of)
+"""`tokens_of` for texts that are folded again and again: outputs and reference answers."""
 
 
 @lru_cache(maxsize=100_000)

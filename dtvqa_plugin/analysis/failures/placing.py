@@ -9,7 +9,7 @@ from functools import cached_property
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
-from dtvqa_plugin.analysis.failures.folding import Tokens, folded, squeezed
+from dtvqa_plugin.analysis.failures.folding import Tokens, folded, squeezed, tokens_of
 from dtvqa_plugin.ocr.recognised import Line, RecognisedText
 
 Box = tuple[float, float, float, float]
@@ -44,7 +44,7 @@ class Page:
 
     def __init__(self, text: RecognisedText) -> None:
         self.width, self.height = text.width, text.height
-        lines = [(line, tokens) for line in text.lines if (tokens := folded(line.text))]
+        lines = [(line, tokens) for line in text.lines if (tokens := tokens_of(line.text))]
         self._lines: tuple[Line, ...] = tuple(line for line, _ in lines)
         self._tokens: list[Tokens] = [tokens for _, tokens in lines]
         self._spaced = [f" {' '.join(tokens)} " for tokens in self._tokens]
