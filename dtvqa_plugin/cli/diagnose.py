@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditions
+from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
@@ -88,7 +89,7 @@ def diagnose(
     own = data if data is not None and recognised_folder(data).is_dir() else None
     texts = recognised_texts(_images(found, data), engine=engine, home=own)
     diagnosis = diagnose_runs(
-        found, texts.texts, texts.engine, resamples=resamples, seed=seed, level=level
+        found, texts.texts, texts.engine, resamples=of_curves(resamples), seed=seed, level=level
     )
     _show(
         style,

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dtvqa_plugin.analysis.failures.conditions import conditions, joinable
+from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose
 from dtvqa_plugin.analysis.published import published_rows
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
@@ -99,7 +100,14 @@ def report(
         title=title,
         published=published_rows() if published else (),
         sampling=sampling,
-        diagnosis=diagnose(found, texts.texts, texts.engine, **asdict(sampling)),
+        diagnosis=diagnose(
+            found,
+            texts.texts,
+            texts.engine,
+            resamples=of_curves(resamples),
+            seed=seed,
+            level=level,
+        ),
         conditions=joined,
     )
     if texts.missing:

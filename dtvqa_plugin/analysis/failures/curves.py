@@ -21,6 +21,14 @@ MOST_BINS = 5
 RESAMPLES = 2_000
 
 
+def of_curves(resamples: int) -> int:
+    """How many resamples the curves take where tables take ``resamples``: a fifth, at least 100.
+
+    A curve has a bootstrap of its own for each bin and feature, and is read off a chart.
+    """
+    return max(100, resamples // 5)
+
+
 @dataclass(frozen=True, slots=True)
 class Bin:
     """One bin. Scores are 0-100.
