@@ -115,6 +115,10 @@ def likeness(test: Picture, other: Picture) -> float:
     ratio = (width / height) / (other_width / other_height)
     if found < _SURE and not 0.8 < ratio < 1.25:  # squashed: features match in the same shape only
         found = max(found, _placed_score(test, other.stretched(width, height)))
+    if not found and (other_width < width or other_height < height):
+        # Of a dense page the strongest features at two sizes may be others: compare at one size.
+        size = (min(width, other_width), min(height, other_height))
+        found = _placed_score(test.stretched(*size), other.stretched(*size))
     return found
 
 
