@@ -113,8 +113,8 @@ def report(
     if texts.missing:
         click.echo(
             f"{len(texts.missing)} of {len(images)} images have no recognised text, so the page "
-            f"cannot place wrong outputs there; run 'dtvqa data recognise --split {found[0].split}' "
-            "first.",
+            "cannot place wrong outputs there; first run "
+            f"'dtvqa data recognise --split {found[0].split}'.",
             err=True,
         )
     size = write_page(output, render_page(document, images))
