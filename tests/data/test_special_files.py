@@ -66,10 +66,13 @@ def test_in_a_store_it_is_one_error(tmp_path: Path, put: Put) -> None:
 
 
 @SPECIAL
-def test_as_an_image_it_is_missing(tmp_path: Path, dtvqa_home: Path, put: Put) -> None:
+def test_as_an_image_it_is_missing_and_named(
+    tmp_path: Path, dtvqa_home: Path, put: Put, caplog: pytest.LogCaptureFixture
+) -> None:
     release = make_test_release(tmp_path / "release")
     replace(release / "image/DTScene/test/1.png", put)
     report = import_release(release)
+    assert f"{release}/image/DTScene/test/1.png: not a regular file; this image" in caplog.text
     count = report.images["test", "DTScene"]
     assert (count.present, count.expected) == (2, 3)
     with pytest.raises(DataError, match=r"1\.png: cannot be read: it is a pipe or a device"):

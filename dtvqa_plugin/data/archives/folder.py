@@ -15,7 +15,7 @@ from dtvqa_plugin.data.archives.members import (
     too_big,
 )
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.utils.files import open_regular
+from dtvqa_plugin.utils.files import kind, open_regular
 from dtvqa_plugin.utils.text import escaped_logger
 
 logger = escaped_logger(__name__)
@@ -44,7 +44,10 @@ class FolderSource:
             prefix = "/".join(folder.parts[-2:])
             for path in sorted(folder.iterdir()):
                 image = f"{prefix}/{path.name}"
-                if image not in wanted or not path.is_file():
+                if image not in wanted:
+                    continue
+                if kind(path) != "file":
+                    logger.warning("%s: not a regular file; this image is left out", path)
                     continue
                 if image in found and not found[image].samefile(path):
                     raise DataError(ambiguous(self.label, image, str(found[image]), str(path)))
