@@ -10,7 +10,8 @@ allowed one is excluded, so that a model whose true drop is the allowed one pass
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -95,17 +96,37 @@ class Decision:
         return Verdict.PASSED
 
 
-def decide(run: Run, rules: Rules, baseline: Run | None = None) -> Decision:
-    """Check a run against rules, and against a baseline where there is one."""
+def decide(
+    run: Run, rules: Rules, baseline: Run | None = None, *, questions: int | None = None
+) -> Decision:
+    """Check a run against rules, and against a baseline where there is one.
+
+    Args:
+        run: The run.
+        rules: What it must satisfy.
+        baseline: The run that it must not be worse than.
+        questions: Number of questions of the whole split, where it is known.
+
+    Returns:
+        All checks, in the order in which they were made.
+
+    Raises:
+        ValueError: The confidence is not above 0.5 and below 1.
+    """
     if not 0.5 < rules.confidence < 1.0:
         raise ValueError(f"confidence is a share above 0.5 and below 1; got {rules.confidence!r}")
-    obstacles = list(_obstacles(run, rules.complete))
+    obstacles = list(_obstacles(run))
     checks = [_usable("the run", obstacles)]
+    if rules.complete:
+        lacking = _incomplete(run, questions)
+        checks.append(_complete(run, lacking))
+        obstacles += lacking
     checks += [_minimum(run, minimum, bool(obstacles)) for minimum in rules.minimums]
     if rules.max_failed is not None:
         checks.append(_failed(run, rules.max_failed, bool(obstacles)))
     if baseline is not None:
-        against = [f"baseline: {line}" for line in _obstacles(baseline, rules.complete)]
+        against = list(_obstacles(baseline))
+        against += _incomplete(baseline, questions) if rules.complete else []
         against += _unlike(run, baseline)
         checks.append(_usable("the baseline", against))
         checks.append(_undecided("drop") if obstacles or against else _drop(run, baseline, rules))
@@ -115,14 +136,22 @@ def decide(run: Run, rules: Rules, baseline: Run | None = None) -> Decision:
 # --- what carries no decision -----------------------------------------------------------------
 
 
-def _obstacles(run: Run, complete: bool) -> Iterator[str]:
+def _obstacles(run: Run) -> Iterator[str]:
     """Why figures of this run decide nothing."""
     if run.missing:
+        lacking = Counter(record.subset for record in run.missing)
         total = len(run.missing) + len(run.answers)
-        yield f"it is partial: {len(run.answers):,} of {counted(total, 'question')} are answered"
-    lacking = [name for name in get_split(run.split).subsets if name not in run.subsets]
-    if complete and lacking:
-        yield f"it is partial: no question of {', '.join(lacking)} is answered"
+        yield (
+            f"it is partial: {len(run.answers):,} of the {counted(total, 'question')} of its "
+            "subsets are answered "
+            f"({', '.join(f'{part} lacks {count:,}' for part, count in lacking.items())})"
+        )
+    if run.faults.contradictory:
+        yield (
+            f"its answers contradict each other: {counted(len(run.faults.doubled), 'question')} "
+            f"answered more than once, {counted(run.faults.contradictory, 'time')} with another "
+            "text; keep one answer to each question"
+        )
     origin = run.context.answers
     if origin is not None and origin.reused and origin.record in ("", UNKNOWN):
         yield (
@@ -136,7 +165,10 @@ def _obstacles(run: Run, complete: bool) -> Iterator[str]:
 def _unlike(run: Run, baseline: Run) -> Iterator[str]:
     """Why two runs are not measured alike."""
     if run.split != baseline.split:
-        yield f"other questions: the run is over split {run.split}, it over {baseline.split}"
+        yield (
+            f"other questions: the run is over split {run.split}, the baseline over "
+            f"{baseline.split}"
+        )
         return
     ours, theirs = run.by_question.keys(), baseline.by_question.keys()
     if ours != theirs and not (run.missing or baseline.missing):
@@ -145,9 +177,42 @@ def _unlike(run: Run, baseline: Run) -> Iterator[str]:
             f"{len(theirs - ours)} only in the baseline"
         )
     if run.condition != baseline.condition:
-        yield f"other condition: the run's is {run.condition}, its {baseline.condition}"
+        yield (
+            f"other condition: the run's is {run.condition}, the baseline's {baseline.condition}"
+        )
     if run.tau != baseline.tau:
-        yield f"other threshold: the run's tau is {run.tau}, its {baseline.tau}"
+        yield f"other threshold: the run's tau is {run.tau}, the baseline's {baseline.tau}"
+
+
+def _absent(run: Run) -> list[str]:
+    """Subsets of the split of which the run answers no question."""
+    return [name for name in get_split(run.split).subsets if name not in run.subsets]
+
+
+def _incomplete(run: Run, questions: int | None) -> list[str]:
+    """Why a run is not over the whole split; empty if it is, or lacks single questions only."""
+    absent = _absent(run)
+    if not absent:
+        return []
+    of = "" if questions is None else f" of {questions:,}"
+    return [
+        f"{len(run.answers):,}{of} questions of split {run.split} are answered: no question of "
+        f"{', '.join(absent)}"
+    ]
+
+
+def _complete(run: Run, lacking: list[str]) -> Check:
+    """Whether all subsets of the split are there, whole."""
+    if lacking:
+        return Check("complete", Verdict.CANNOT_TELL, lacking[0])
+    if run.missing:
+        return _undecided("complete")
+    subsets = get_split(run.split).subsets
+    said = (
+        f"all {len(subsets)} subsets of split {run.split} are answered, "
+        f"{counted(len(run.answers), 'question')}"
+    )
+    return Check("complete", Verdict.PASSED, said)
 
 
 def _usable(whose: str, obstacles: list[str]) -> Check:
@@ -171,7 +236,7 @@ def _minimum(run: Run, minimum: Minimum, blocked: bool) -> Check:
     name = f"min {metric}" if part == OVERALL else f"min {part}:{metric}"
     if blocked:
         return _undecided(name)
-    lacking = [name for name in get_split(run.split).subsets if name not in run.subsets]
+    lacking = _absent(run)
     if part not in run.design.parts or (part == OVERALL and lacking):
         what = ", ".join(lacking) if part == OVERALL else part
         return Check(
@@ -184,8 +249,8 @@ def _minimum(run: Run, minimum: Minimum, blocked: bool) -> Check:
     return Check(
         name,
         Verdict.PASSED if passed else Verdict.FAILED,
-        f"{part} {HEADINGS[metric]} is {_down(value)}, "
-        f"{'not below' if passed else 'below'} {minimum.value:g}",
+        f"{part} {HEADINGS[metric]} is {_apart(value, minimum.value)}, "
+        f"{'at least' if passed else 'below'} {_exact(minimum.value)}",
         value,
         minimum.value,
     )
@@ -229,25 +294,38 @@ def _drop_sentence(difference: Interval, rules: Rules) -> str:
     """What was shown, and how surely."""
     heading, sure = HEADINGS[rules.metric], f"at {rules.confidence * PERCENT:.4g} % confidence"
     said = f"{heading} differs by {difference.value:+.1f} points from the baseline: "
-    allowed = f"{rules.max_drop:g} points allowed"
+    most = rules.max_drop
+    allowed = f"{_exact(most)} {'point' if most == 1 else 'points'} allowed"
     if difference.low > 0:
-        return f"{said}a gain is shown {sure}, of {_down(difference.low)} points or more"
-    drop = f"{_up(-difference.low)} points"
+        gain = _apart(difference.low, 0.0, math.floor)
+        return f"{said}a gain is shown {sure}, of {gain} points or more"
     if _excluded(difference, rules):
-        return f"{said}a drop of more than {drop} is excluded {sure} ({allowed})"
-    if difference.high < -rules.max_drop:
-        worse = f"{_down(-difference.high)} points or more"
-        return f"{said}a drop of {worse} is shown {sure} ({allowed})"
+        drop = _apart(-difference.low, most, math.ceil)
+        return f"{said}a drop of more than {drop} points is excluded {sure} ({allowed})"
+    if difference.high < -most:
+        worse = _apart(-difference.high, most, math.floor)
+        return f"{said}a drop of {worse} points or more is shown {sure} ({allowed})"
+    drop = _apart(-difference.low, most, math.ceil)
     return (
-        f"{said}a drop of up to {drop} is not excluded {sure} ({allowed}); "
+        f"{said}a drop of up to {drop} points is not excluded {sure} ({allowed}); "
         "neither a larger drop than allowed nor its absence is shown"
     )
 
 
-def _up(points: float) -> str:
-    return f"{math.ceil(round(points * 10, 6)) / 10:.1f}"
+_MOST_DECIMALS = 12
 
 
-def _down(points: float) -> str:
-    """One decimal, never above the figure itself: 59.96 is below 60 and must look so."""
-    return f"{math.floor(round(points * 10, 6)) / 10:.1f}"
+def _exact(limit: float) -> str:
+    """A limit as it was given: ``60``, ``65.625``."""
+    return f"{limit:.{_MOST_DECIMALS}f}".rstrip("0").rstrip(".")
+
+
+def _apart(value: float, limit: float, rounded: Callable[[float], float] = round) -> str:
+    """A figure with one decimal, or as many as show that it is not the limit."""
+    first = max(1, len(_exact(limit).partition(".")[2]))
+    for decimals in range(first, _MOST_DECIMALS + 1):
+        scale = 10.0**decimals
+        shown = rounded(round(value * scale, 6)) / scale
+        if abs(value - limit) <= _TOLERANCE or shown != round(limit, decimals):
+            break
+    return f"{shown + 0.0:.{decimals}f}"

@@ -12,6 +12,7 @@ from rich.console import Console
 from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditions
 from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
+from dtvqa_plugin.cli.options import Whole
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
@@ -43,7 +44,7 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
 @click.option("--engine", help="Whose recognised text to use (default: the most complete).")
 @click.option(
     "--examples",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=2,
     show_default=True,
     help="Questions shown for each outcome of each run; JSON holds all.",

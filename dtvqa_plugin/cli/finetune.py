@@ -11,6 +11,7 @@ import click
 
 from dtvqa_plugin.benchmark.prompts import PROMPTS
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.cli.options import Share, Whole
 from dtvqa_plugin.cli.output import say, say_json
 from dtvqa_plugin.finetune import (
     CHECKS,
@@ -32,7 +33,7 @@ _SHOWN = 20
 _FORMAT_HELP = "; ".join(f"{form.name}: {form.readers}" for form in FORMATS.values())
 _LIKENESS = click.option(
     "--min-likeness",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Share(0, 1, min_open=True),
     default=MIN_LIKENESS,
     show_default=True,
     help="Least likeness of a picture that is called like a test image: the share of the test "
@@ -79,10 +80,10 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     show_default=True,
     help="Prompt around each question; choose the one you will evaluate with.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Shuffle. Default: the order of the files.")
+@click.option("--seed", type=Whole(0), help="Shuffle. Default: the order of the files.")
 @click.option(
     "--held-out",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=Share(0, 1, max_open=True),
     default=0.0,
     help="Share of the images whose samples are written to a second file, held_out.",
 )
@@ -90,7 +91,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 @click.option(
     "--image-root", help="Folder that image paths begin with. Default: the store's, absolute."
 )
-@click.option("--shard-size", type=click.IntRange(1), help="Maximum samples per JSON Lines file.")
+@click.option("--shard-size", type=Whole(1), help="Maximum samples per JSON Lines file.")
 @click.option(
     "--check",
     type=click.Choice(CHECKS),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dtvqa_plugin.analysis.gate import Decision, Minimum, Rules, Verdict, decide
-from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.options import Points, Share, Whole, is_number
+from dtvqa_plugin.cli.output import check_place
 from dtvqa_plugin.cli.run_options import Source, resampling_options, source_options
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
@@ -67,10 +68,7 @@ class _Minimum(_MinimumType):
             return value
         named, _, number = str(value).partition("=")
         part, colon, metric = named.rpartition(":")
-        try:
-            points = float(number)
-        except ValueError:
-            points = -1.0
+        points = float(number) if is_number(number) else -1.0
         if metric not in METRICS or not 0.0 <= points <= 100.0 or (colon and not part):
             self.fail(
                 f"{value!r} is not METRIC=POINTS or SUBSET:METRIC=POINTS, with one of "
@@ -93,7 +91,7 @@ class _Minimum(_MinimumType):
 @click.option("--baseline", type=_PATH, help="The run that RUN must not be worse than.")
 @click.option(
     "--max-drop",
-    type=Share(0, 100),
+    type=Points(0, 100),
     help="Points below the baseline that are allowed.  [default: 1.0]",
 )
 @click.option(
@@ -111,7 +109,7 @@ class _Minimum(_MinimumType):
     help="How surely a larger drop must be excluded (one-sided).",
 )
 @click.option("--complete", is_flag=True, help="All subsets of the split must be answered.")
-@click.option("--max-failed", type=click.IntRange(0), help="Questions without an output allowed.")
+@click.option("--max-failed", type=Whole(0), help="Questions without an output allowed.")
 @click.option(
     "--format",
     "style",
@@ -147,11 +145,18 @@ def gate(
 ) -> None:
     """Decide whether RUN is good enough. RUN is given as to 'dtvqa score' and must be one run.
 
-    Exit status: 0 passed, 1 a check failed, 2 cannot tell (unreadable or partial run, other
-    questions or another condition than the baseline, stale answers), 64 wrong command line.
+    At least one of --min, --baseline, --complete and --max-failed says what is checked.
+
+    Exit status: 0 passed, 1 a check failed, 2 cannot tell (unreadable or partial run, answers that
+    contradict each other, other questions or another condition than the baseline, stale answers),
+    64 wrong command line.
     """
     if max_drop is not None and baseline is None:
         raise click.UsageError("--max-drop needs --baseline")
+    if not (minimums or complete) and max_failed is None and baseline is None:
+        raise click.UsageError(
+            "nothing to check: give one of --min, --baseline, --complete, --max-failed"
+        )
     if len(run) > 1 and not (source.join or source.repeats):
         raise click.UsageError(
             f"gate judges one run, got {len(run)} paths; --join joins shards, --repeats seeds"
@@ -167,14 +172,16 @@ def gate(
         seed=seed,
     )
     try:
+        for output in outputs:
+            check_place(output)
         judged = source.run(*run)
         against = None if baseline is None else source.run(baseline)
-        decision = decide(judged, rules, against)
-        click.echo(_rendered(decision, style), nl=False)
+        decision = decide(judged, rules, against, questions=source.questions(judged.split))
         for output in outputs:
             with written(output) as partial:
                 text = _rendered(decision, _SUFFIXES.get(output.suffix.lower(), "terminal"))
                 partial.write_text(text, encoding="utf-8")
+        click.echo(_rendered(decision, style), nl=False)
     except DTVQAError as error:
         click.echo(f"dtvqa: error: {visible(str(error))}", err=True)
         sys.exit(STATUS[Verdict.CANNOT_TELL])

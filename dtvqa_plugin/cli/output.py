@@ -1,15 +1,19 @@
-"""What commands print: every line passes the one function that escapes for terminals."""
+"""What commands print and write: lines are escaped for terminals, no input is overwritten."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import json
+import os
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
+from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.utils.text import visible
 
 
@@ -51,3 +55,40 @@ def note(text: str) -> None:
     from tqdm import tqdm
 
     tqdm.write(visible(text), file=sys.stderr)
+
+
+def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write over what a command reads.
+
+    Args:
+        outputs: Files to write.
+        inputs: Files that are read, if they are there.
+
+    Raises:
+        click.UsageError: An output is one of the inputs, if need be under another name (a link).
+    """
+    existing = [path for path in outputs if path.is_file()]
+    for path in inputs if existing else ():
+        for output in existing:
+            if path.exists() and path.samefile(output):
+                as_named = "" if path == output else f" as {path}"
+                said = f"{output}: this command reads it{as_named}; write to another file"
+                raise click.UsageError(visible(said))
+
+
+def check_place(path: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done.
+
+    Raises:
+        DTVQAError: The file's folder is missing or read-only, or the path is a folder.
+    """
+    folder = Path(os.path.realpath(path)).parent
+    why = None
+    if path.is_dir():
+        why = "it is a folder; name a file"
+    elif not folder.is_dir():
+        why = f"{folder} is no folder; make it first"
+    elif not os.access(folder, os.W_OK):
+        why = f"no permission to write in {folder}"
+    if why and not (path.exists() and not path.is_file() and not path.is_dir()):
+        raise DTVQAError(f"{path}: cannot be written ({why})")

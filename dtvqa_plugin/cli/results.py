@@ -17,7 +17,7 @@ from dtvqa_plugin.analysis.comparison import Comparison, prompt_pairs
 from dtvqa_plugin.analysis.comparison import compare as compare_runs
 from dtvqa_plugin.analysis.published import PublishedRow, published_rows
 from dtvqa_plugin.analysis.tables import ResultTable, result_tables
-from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.options import Share, Whole
 from dtvqa_plugin.cli.run_options import (
     Command,
     Source,
@@ -191,7 +191,7 @@ def _leak_title(run: Run) -> str:
 )
 @click.option(
     "--flips",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=_FLIPS_SHOWN,
     show_default=True,
     help="How many flipped questions to list.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,9 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
-from dtvqa_plugin.cli.options import Share
+from dtvqa_plugin.cli.options import Share, Whole
+from dtvqa_plugin.cli.output import keep_inputs
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics import DEFAULT_TAU
-from dtvqa_plugin.predictions.shapes import Columns
+from dtvqa_plugin.predictions.opening import bare_name
+from dtvqa_plugin.predictions.shapes import Columns, Kind
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.joining import join_repeats, join_runs, shards_among
 from dtvqa_plugin.runs.naming import distinct_names
@@ -29,7 +32,10 @@ _FILES_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """How the runs of a command are read: against which answers, from which columns."""
+    """How the runs of a command are read: against which answers, from which columns.
+
+    ``outputs`` are the files that the command writes; a file that is read must be none of them.
+    """
 
     data: Path | None
     references: References
@@ -38,6 +44,7 @@ class Source:
     join: bool = False
     repeats: bool = False
     text_kept: int = TEXT_KEPT
+    outputs: tuple[Path, ...] = ()
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -47,7 +54,9 @@ class Source:
         """The one run at a path; with ``join`` also at several."""
         if not (self.join or self.repeats):
             (path,) = paths
-            return read_run(path, self.references, **self._options)
+            held = read_run(path, self.references, **self._options)
+            keep_inputs(self.outputs, self._files_of(held))
+            return held
         found = self.runs(paths)
         if len(found) > 1:
             names = ", ".join(f"{run.name} [{run.condition}]" for run in found)
@@ -60,7 +69,28 @@ class Source:
             held = join_runs(paths, self.references, **self._options)
         else:
             held = self._one_by_one(paths)
+        for run in held:
+            keep_inputs(self.outputs, self._files_of(run))
         return join_repeats(held) if self.repeats else distinct_names(held)
+
+    def questions(self, split: str) -> int | None:
+        """Number of questions of a split; None if the annotations of a subset are missing."""
+        known = self.references.split(split).values()
+        whole = {record.subset for record in known} >= set(get_split(split).subsets)
+        return len(known) if whole else None
+
+    def _files_of(self, run: Run) -> Iterator[Path]:
+        """The files that a run and its questions are read from."""
+        for path in run.paths:
+            yield path
+            if run.context.stamp:
+                yield path.with_name(f"{run.context.stamp}_results.json")
+            if run.kind is Kind.VLMEVALKIT:
+                yield path.with_name(f"{bare_name(path)}_summary.json")
+                yield path.with_name(f"{bare_name(path)}_questions.jsonl")
+        store = get_split(run.split).store(self.data)
+        yield from (store.home / file for file in run.annotations.files)
+        yield from {store.image_path(record.image) for record in run.records}
 
     def _one_by_one(self, paths: Iterable[Path]) -> list[Run]:
         """The runs of each path; what looks like shards is pointed out."""
@@ -74,6 +104,16 @@ class Source:
             said = "answer different questions under one name: --join joins shards of one run"
             click.echo(f"note: {files}{more} {said}", err=True)
         return held
+
+
+_OUTPUTS = ("output", "outputs")
+"""Names of the options that say where a command writes; all other paths are inputs."""
+
+
+def _paths(value: object) -> list[Path]:
+    """The path or paths that an option holds; none if it holds something else."""
+    several = value if isinstance(value, tuple) else (value,)
+    return [path for path in several if isinstance(path, Path)]
 
 
 def source_options(command: Callable[..., Any]) -> Any:
@@ -90,8 +130,15 @@ def source_options(command: Callable[..., Any]) -> Any:
         as_repeats: bool,
         **options: Any,
     ) -> Any:
+        outputs = tuple(path for name in _OUTPUTS for path in _paths(options.get(name)))
+        given = [
+            p for name, value in options.items() if name not in _OUTPUTS for p in _paths(value)
+        ]
+        keep_inputs(outputs, [path for path in given if not path.is_dir()])
         columns = Columns(id_column, prediction_column)
-        source = Source(data, References(data), tau, columns, join_shards, as_repeats)
+        source = Source(
+            data, References(data), tau, columns, join_shards, as_repeats, outputs=outputs
+        )
         return command(*args, source=source, **options)
 
     data = click.option(
@@ -137,14 +184,14 @@ def resampling_options(command: Command) -> Command:
     """``--resamples`` and ``--seed`` of the bootstrap."""
     resamples = click.option(
         "--resamples",
-        type=click.IntRange(100),
+        type=Whole(100),
         default=RESAMPLES,
         show_default=True,
         help="Number of bootstrap resamples.",
     )
     seed = click.option(
         "--seed",
-        type=click.IntRange(0),
+        type=Whole(0),
         default=SEED,
         show_default=True,
         help="Seed of the resampling; the same seed gives the same intervals.",

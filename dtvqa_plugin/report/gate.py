@@ -7,15 +7,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 from dtvqa_plugin.analysis.gate import Check, Decision, Verdict
+from dtvqa_plugin.runs.remarks import left_out
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.text import plain
 
 
 def gate_text(decision: Decision) -> str:
-    """One line a check, the verdict last."""
+    """One line a check, what was left out of the runs, the verdict last."""
     lines = [
         plain(f"{check.verdict.value}: {check.name}: {check.sentence}") for check in decision.checks
     ]
+    lines += _notes(decision)
     lines += [str(run.signature()) for run in _runs(decision)]
     return "\n".join([*lines, f"gate: {decision.verdict.value}"]) + "\n"
 
@@ -32,7 +34,12 @@ def gate_document(decision: Decision, exit_status: int) -> dict[str, Any]:
 
 
 def _run_document(run: Run) -> dict[str, Any]:
-    return {"name": run.name, "condition": run.condition, "signature": str(run.signature())}
+    return {
+        "name": run.name,
+        "condition": run.condition,
+        "signature": str(run.signature()),
+        "remarks": left_out(run),
+    }
 
 
 def _check_document(check: Check) -> dict[str, Any]:
@@ -65,9 +72,18 @@ def gate_junit(decision: Decision) -> str:
             kind = "failure" if check.verdict is Verdict.FAILED else "error"
             found = {"message": said, "type": check.verdict.value}
             ElementTree.SubElement(element, kind, found).text = said
+    notes = _notes(decision)
+    if notes:
+        ElementTree.SubElement(suite, "system-out").text = "\n".join(notes)
     ElementTree.indent(root)
     body = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _notes(decision: Decision) -> list[str]:
+    """What was left out or overridden, one line each."""
+    named = zip(("the run", "the baseline"), _runs(decision), strict=False)
+    return [plain(f"note: {whose}: {line}") for whose, run in named for line in left_out(run)]
 
 
 def _runs(decision: Decision) -> list[Run]:

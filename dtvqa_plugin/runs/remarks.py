@@ -19,6 +19,19 @@ def remarks(run: Run) -> list[str]:
     return list(_remarks(run))
 
 
+def left_out(run: Run) -> list[str]:
+    """What does not count in a run's figures, or otherwise than its files say.
+
+    Args:
+        run: The run.
+
+    Returns:
+        The remarks of `remarks` on answers, records and files, but not on settings.
+    """
+    skipped = (f"left out: {line}" for line in run.faults.skipped)
+    return [*_answer_remarks(run), *_stored_remarks(run.faults), *skipped]
+
+
 def _remarks(run: Run) -> Iterator[str]:
     faults = run.faults
     if run.missing:
@@ -30,6 +43,20 @@ def _remarks(run: Run) -> Iterator[str]:
             f"{_some([record.question_id for record in run.missing])}); "
             "means are over the questions in the run"
         )
+    yield from _answer_remarks(run)
+    yield from _stored_remarks(faults)
+    yield from _repeat_remarks(run)
+    if run.context.answers is not None:
+        yield from _origin_remarks(run.context.answers)
+    yield from paper_remarks(run.context)
+    yield from faults.doubles
+    for line in faults.skipped:
+        yield f"left out: {line}"
+
+
+def _answer_remarks(run: Run) -> Iterator[str]:
+    """What was left out, what counts of several answers, which outputs are not as written."""
+    faults = run.faults
     if faults.doubled:
         yield (
             f"{counted(len(faults.doubled), 'question')} answered more than once "
@@ -53,14 +80,6 @@ def _remarks(run: Run) -> Iterator[str]:
     lost = Counter(answer.loss for answer in run.answers if answer.loss)
     for loss, count in lost.items():
         yield f"{counted(count, 'output')} not as the model wrote it: {loss}"
-    yield from _stored_remarks(faults)
-    yield from _repeat_remarks(run)
-    if run.context.answers is not None:
-        yield from _origin_remarks(run.context.answers)
-    yield from paper_remarks(run.context)
-    yield from faults.doubles
-    for line in faults.skipped:
-        yield f"left out: {line}"
 
 
 def _repeat_remarks(run: Run) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from dtvqa_plugin.analysis.bootstrap import intervals
+from dtvqa_plugin.analysis.gate import _apart
 from dtvqa_plugin.cli import main
 from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.runs.design import OVERALL, Design
@@ -63,10 +65,15 @@ def gate(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 @pytest.mark.parametrize(
     ("output", "options", "status", "said"),
     [
-        (wrong(), (), 0, "gate: passed"),
-        (wrong(), ("--min", "accanls=100", "--complete", "--max-failed", "0"), 0, "not below 100"),
-        (wrong(*range(16)), ("--min", "acc=75"), 0, "overall Acc is 75.0, not below 75"),
+        (wrong(), ("--max-failed", "0"), 0, "gate: passed"),
+        (wrong(), ("--complete",), 0, "passed: complete: all 4 subsets of split mini are answered"),
+        (wrong(), ("--min", "accanls=100", "--complete", "--max-failed", "0"), 0, "at least 100"),
+        (wrong(*range(16)), ("--min", "acc=75"), 0, "overall Acc is 75.0, at least 75"),
         (wrong(*range(16)), ("--min", "acc=75.1"), 1, "overall Acc is 75.0, below 75.1"),
+        (wrong(*range(22)), ("--min", "acc=65.625"), 0, "Acc is 65.625, at least 65.625"),
+        (wrong(*range(22)), ("--min", "acc=65.6250001"), 1, "65.6250000, below 65.6250001"),
+        (wrong(*range(22)), ("--min", "acc=65.63"), 1, "Acc is 65.62, below 65.63"),
+        (wrong(*range(22)), ("--min", "acc=65.6"), 0, "Acc is 65.62"),
         (wrong(*range(16)), ("--min", "MiniScene:acc=10"), 1, "MiniScene Acc is 0.0, below 10"),
         (wrong(), ("--min", "DTScene:acc=10"), 2, "no DTScene figure"),
         (
@@ -101,7 +108,7 @@ def test_rules_on_one_run(
     [
         (wrong(), {}, (), 0, "a drop of more than 0.0 points is excluded at 95 % confidence"),
         (wrong(), {}, ("--max-drop", "0"), 0, "(0 points allowed)"),
-        (wrong(*range(0, 64, 2)), {}, (), 1, "is shown at 95 % confidence (1 points allowed)"),
+        (wrong(*range(0, 64, 2)), {}, (), 1, "is shown at 95 % confidence (1 point allowed)"),
         (wrong(3), {}, ("--max-drop", "20"), 0, "(20 points allowed)"),
         (wrong(3), {}, ("--max-drop", "2"), 1, "neither a larger drop than allowed nor"),
         (wrong(), {"prompt": "paper"}, (), 2, "other condition: the run's is paper"),
@@ -135,18 +142,25 @@ def test_what_carries_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[
     subset = plain_run(tmp_path / "subset.jsonl", count=16)
     stale = {"total": 64, "reused": 64, "asked": 0, "from": "2026-11-01", "record": "unknown"}
     cases: list[tuple[tuple[object, ...], str]] = [
-        ((part, "--min", "accanls=10"), "it is partial: 60 of 64 questions"),
+        (
+            (part, "--min", "accanls=10"),
+            "60 of the 64 questions of its subsets",
+        ),
         ((part, "--complete"), "it is partial"),
-        ((subset, "--complete"), "no question of MiniNutrCap, MiniProdCap, MiniTabShot"),
+        (
+            (subset, "--complete"),
+            "cannot tell: complete: 16 of 64 questions of split mini are answered: no question of "
+            "MiniNutrCap, MiniProdCap, MiniTabShot",
+        ),
         ((subset, "--min", "accanls=10"), "the run has no overall figure"),
-        ((whole, "--baseline", part), "baseline: it is partial"),
+        ((whole, "--baseline", part), "the baseline carries no decision: it is partial"),
         ((whole, "--baseline", subset), "other questions: 48 are only in the run"),
         ((vlmevalkit_run(tmp_path / "v", stale), "--min", "acc=1"), "its answers are stale"),
     ]
     for arguments, said in cases:
         status, out, _ = gate(capsys, *arguments)
         assert (status, said in out) == (2, True), (arguments, out)
-    status, _, err = gate(capsys, tmp_path / "nothing.jsonl")
+    status, _, err = gate(capsys, tmp_path / "nothing.jsonl", "--complete")
     assert status == 2
     assert "no such file" in err
     agrees = vlmevalkit_run(tmp_path / "w", {**stale, "record": "agrees"})
@@ -159,6 +173,13 @@ def test_what_carries_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("--min", "bleu=3"), "such as accanls=60"),
         (("--min", "acc=600"), "such as accanls=60"),
         (("--min", "acc=nan"), "such as accanls=60"),
+        (("--min", "acc=6_0"), "such as accanls=60"),
+        (("--min", "acc=６０"), "such as accanls=60"),
+        (("--min", "acc=60", "--max-failed", "1_0"), "not a whole number"),
+        (("--min", "acc=60", "--max-failed", "１"), "not a whole number"),
+        (("--min", "acc=60", "--confidence", "0.9_5"), "not a number"),
+        (("--min", "acc=60", "--tau", "٠.5"), "not a number"),
+        ((), "give one of --min, --baseline, --complete, --max-failed"),
         (("--max-drop", "1"), "--max-drop needs --baseline"),
         (("--confidence", "0.5"), "0.5"),
         (("--nonsense",), "--nonsense"),
@@ -170,6 +191,65 @@ def test_a_wrong_command_line_is_not_cannot_tell(
     status, _, err = gate(capsys, plain_run(tmp_path / "r.jsonl"), *options)
     assert status == 64
     assert said in err
+
+
+TWICE = {"question_id": SAMPLE[0].question_id, "prediction": "another answer"}
+SAME = {"question_id": SAMPLE[0].question_id, "prediction": SAMPLE[0].answers[0]}
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        (json.dumps(TWICE), 2, "its answers contradict each other: 1 question answered"),
+        (json.dumps(SAME), 0, "1 question answered more than once (0 times with another text)"),
+        (json.dumps({**SAME, "question_id": "MiniScene/x"}), 0, "1 answer to questions that the"),
+        ("[1, 2]", 0, "1 record could not be read, left out"),
+    ],
+)
+def test_what_was_left_out_is_shown_in_every_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, status: int, said: str
+) -> None:
+    run = plain_run(tmp_path / "run.jsonl")
+    run.write_text(f"{run.read_text()}{line}\n")
+    base = plain_run(tmp_path / "base.jsonl")
+    for names, role in (((run, "--complete"), "run"), ((base, "--baseline", run), "baseline")):
+        outputs = (tmp_path / "gate.json", tmp_path / "gate.xml")
+        found, out, _ = gate(capsys, *names, *(x for o in outputs for x in ("-o", o)))
+        assert (found, said in out) == (status, True), out
+        assert f"note: the {role}: " in out
+        assert json.loads(outputs[0].read_text())[role]["remarks"]
+        assert f"note: the {role}: " in outputs[1].read_text()
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "rounded", "shown"),
+    [
+        (59.96, 60.0, round, "59.96"),
+        (59.9999, 60.0, round, "59.9999"),
+        (59.94, 60.0, round, "59.9"),
+        (60.0, 60.0, round, "60.0"),
+        (65.6177, 65.625, round, "65.618"),
+        (1.04, 1.0, math.floor, "1.04"),
+        (1.4, 1.0, math.floor, "1.4"),
+        (0.96, 1.0, math.ceil, "0.96"),
+        (0.91, 1.0, math.ceil, "0.91"),
+        (0.03, 0.0, math.floor, "0.03"),
+    ],
+)
+def test_figures_have_the_digits_that_tell_them_from_the_limit(
+    value: float, limit: float, rounded: Callable[[float], float], shown: str
+) -> None:
+    assert _apart(value, limit, rounded) == shown
+
+
+@pytest.mark.parametrize("place", ["nowhere/gate.json", "."])
+def test_a_decision_that_cannot_be_written_is_not_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    run = plain_run(tmp_path / "run.jsonl")
+    status, out, err = gate(capsys, run, "--complete", "-o", tmp_path / place)
+    assert (status, out) == (2, "")
+    assert "cannot be written" in err
 
 
 def test_json_and_junit_hold_the_same_decision(

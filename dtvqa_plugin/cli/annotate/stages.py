@@ -18,6 +18,7 @@ from dtvqa_plugin.cli.annotate.output import (
     progress_bar,
     values_of,
 )
+from dtvqa_plugin.cli.options import Share, Whole
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.ocr.text_files import FORMATS
 
@@ -68,7 +69,7 @@ def init(folder: Path, images: Path, name: str | None, **options: Any) -> None:
 
 @click.command()
 @FOLDER
-@click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
+@click.option("--workers", type=Whole(min=1), help="Processes (default: one a core).")
 @click.option("--part", metavar="I/N", help="Only part I of N of the images (an array job).")
 @click.option(
     "--merge",
@@ -120,8 +121,8 @@ def recognise(
 @click.command()
 @FOLDER
 @click.option("--dry-run", is_flag=True, help="Estimate tokens and cost; send no request.")
-@click.option("--max-usd", type=click.FloatRange(min=0), help="Maximum total cost of the project.")
-@click.option("--max-images", type=click.IntRange(min=1), help="Only the first N images.")
+@click.option("--max-usd", type=Share(min=0), help="Maximum total cost of the project.")
+@click.option("--max-images", type=Whole(min=1), help="Only the first N images.")
 @click.option("--round", "rounds", multiple=True, help="Only this round; give it again for more.")
 @click.option("--again-empty", is_flag=True, help="Ask again where the answer was empty.")
 @JSON
@@ -185,7 +186,7 @@ def extract(folder: Path, as_json: bool) -> None:
 @click.command()
 @FOLDER
 @click.option("--text-only", is_flag=True, help="Ask check.text_only without the images first.")
-@click.option("--max-usd", type=click.FloatRange(min=0), help="Maximum cost of the text-only pass.")
+@click.option("--max-usd", type=Share(min=0), help="Maximum cost of the text-only pass.")
 @click.option("--no-ocr", is_flag=True, help="Do not recognise text of images not read before.")
 @JSON
 def check(

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from dtvqa_plugin.benchmark.subsets import SAMPLE_SUBSETS, SUBSETS
+from dtvqa_plugin.cli.options import Whole
 from dtvqa_plugin.cli.output import say, say_json
 from dtvqa_plugin.data import records
 from dtvqa_plugin.data.splits import SPLITS, get_split
@@ -43,7 +44,7 @@ _SHOWN = 20
 )
 @click.option(
     "--workers",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     help="Processes, each with its own engine (about 1 GB). Default: one for each CPU core.",
 )
 @click.option(

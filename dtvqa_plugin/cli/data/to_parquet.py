@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dtvqa_plugin.cli.data import options
+from dtvqa_plugin.cli.options import Whole
 from dtvqa_plugin.cli.output import say, say_json
 from dtvqa_plugin.data.transfer import export_parquet
 from dtvqa_plugin.data.transfer.export_parquet import SHARD_BYTES
@@ -18,7 +19,7 @@ from dtvqa_plugin.utils.progress import progress_bar
 @options.choosing("write")
 @click.option(
     "--shard-mb",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=SHARD_BYTES // 1_000_000,
     show_default=True,
     help="Maximum megabytes of images per file (approximate).",
