@@ -153,13 +153,13 @@ def gate(
     """
     if max_drop is not None and baseline is None:
         raise click.UsageError("--max-drop needs --baseline")
-    if not (minimums or complete) and max_failed is None and baseline is None:
-        raise click.UsageError(
-            "nothing to check: give one of --min, --baseline, --complete, --max-failed"
-        )
     if len(run) > 1 and not (source.join or source.repeats):
         raise click.UsageError(
             f"gate judges one run, got {len(run)} paths; --join joins shards, --repeats seeds"
+        )
+    if not (minimums or complete) and max_failed is None and baseline is None:
+        raise click.UsageError(
+            "nothing to check: give one of --min, --baseline, --complete, --max-failed"
         )
     rules = Rules(
         minimums=minimums,
