@@ -11,8 +11,8 @@ from dtvqa_plugin.analysis.ranking import rank as rank_runs
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import ranking as shown
+from dtvqa_plugin.report.layout import print_grid
 from dtvqa_plugin.report.rendering import to_json
-from dtvqa_plugin.report.terminal import print_table
 from dtvqa_plugin.utils.text import plain
 
 _PATH = click.Path(path_type=Path)
@@ -25,7 +25,8 @@ _PAIRS_SHOWN = 15
 @click.option(
     "--pairs/--no-pairs",
     default=None,
-    help=f"Show the pairwise differences.  [default: up to {_PAIRS_SHOWN} pairs]",
+    help="Show the pairwise differences.  [default: shown for up to six runs, which have "
+    f"{_PAIRS_SHOWN} pairs]",
 )
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal")
 @resampling_options
@@ -51,8 +52,8 @@ def rank(
         click.echo(to_json(shown.ranking_document(ranking)), nl=False)
         return
     console = Console(highlight=False, markup=False)
-    print_table(console, shown.PLACE_HEADER, shown.place_cells(ranking), 2)
+    print_grid(console, shown.PLACE_HEADER, shown.place_cells(ranking), 2)
     if pairs or (pairs is None and len(ranking.pairs) <= _PAIRS_SHOWN):
-        print_table(console, shown.PAIR_HEADER, shown.pair_cells(ranking), 2)
+        print_grid(console, shown.PAIR_HEADER, shown.pair_cells(ranking), 2)
     for note in shown.ranking_notes(ranking):
         console.print(plain(note))

@@ -33,11 +33,12 @@ from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
-from dtvqa_plugin.utils.text import plain, visible
+from dtvqa_plugin.utils.text import counted, plain, visible
 
 TERMINAL = "terminal"
 _SUFFIX_FORMATS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
 _FLIPS_SHOWN = 10
+_ROWS_NAMED = 3
 _PATH = click.Path(path_type=Path)
 
 
@@ -128,13 +129,16 @@ def score(
 
 
 def _say_unshown(rows: Sequence[PublishedRow], tables: Sequence[ResultTable]) -> None:
+    """Which published rows have no table, one line a split."""
     shown = {table.split for table in tables}
-    for row in rows:
-        if row.split not in shown:
-            said = plain(
-                f"{row.name}: published for split {row.split}, but no run is over that split"
-            )
-            click.echo(f"not shown: {said}", err=True)
+    for split in dict.fromkeys(row.split for row in rows if row.split not in shown):
+        names = [row.name for row in rows if row.split == split]
+        named = ", ".join(names[:_ROWS_NAMED]) + ", ..." * (len(names) > _ROWS_NAMED)
+        said = (
+            f"not shown: {counted(len(names), 'published row')} of split {split} ({named}), since "
+            "no run is over that split"
+        )
+        click.echo(plain(said), err=True)
 
 
 def _leaks(runs: Sequence[Run], blank: Run) -> list[tuple[Run, list[LeakagePart]]]:
@@ -335,7 +339,8 @@ def _emit_power(
         _print(lambda console: terminal.print_power(console, rows, title), output)
     elif style == "markdown":
         table = rendering.markdown_table(rendering.POWER_HEADER, rendering.power_cells(rows), 2)
-        _write(f"### {title}\n\n{table}", output)
+        notes = "".join(f"\n- {note}\n" for note in rendering.power_notes(rows))
+        _write(f"### {title}\n\n{table}{notes}", output)
     elif style == "json":
         _write(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)
     else:

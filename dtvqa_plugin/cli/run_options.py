@@ -18,7 +18,7 @@ from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.predictions.opening import bare_name
 from dtvqa_plugin.predictions.shapes import Columns, Kind
 from dtvqa_plugin.runs.faults import RunError
-from dtvqa_plugin.runs.joining import join_repeats, join_runs, shards_among
+from dtvqa_plugin.runs.joining import join_repeats, join_runs, shards_among, unjoined
 from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
@@ -67,6 +67,8 @@ class Source:
         """All runs at some paths, with distinct names."""
         if self.join:
             held = join_runs(paths, self.references, **self._options)
+            for line in unjoined(held):
+                click.echo(f"note: {visible(line)}", err=True)
         else:
             held = self._one_by_one(paths)
         for run in held:

@@ -75,15 +75,9 @@ def hit_lists(found: Audit) -> list[tuple[str, list[str]]]:
 
 
 def warned_lists(found: Audit) -> list[tuple[str, list[str]]]:
-    """The lists under an audit's warnings besides that of verbosity; empty ones are left out."""
-    lists = [
-        (
-            "Most frequent outputs",
-            frequent_lines(found) if any(item.warn for item in found.frequent) else [],
-        ),
-        ("Outputs with an unremoved thought", _first(list(found.suspected.question_ids))),
-    ]
-    return [(title, lines) for title, lines in lists if lines]
+    """The lists under an audit's warnings; what the warnings say in full is not among them."""
+    ids = _first(list(found.suspected.question_ids))
+    return [("Outputs with an unremoved thought", ids)] if ids else []
 
 
 def _first(lines: list[str]) -> list[str]:

@@ -13,6 +13,7 @@ from dtvqa_plugin.analysis.bootstrap import Interval
 from dtvqa_plugin.analysis.failures.conditions import Conditions
 from dtvqa_plugin.metrics.names import HEADINGS
 from dtvqa_plugin.report.diagnosis import WIDTH, Grid
+from dtvqa_plugin.report.layout import print_grid
 from dtvqa_plugin.report.rendering import (
     NO_FIGURE,
     bounds,
@@ -21,7 +22,6 @@ from dtvqa_plugin.report.rendering import (
     p_text,
     signed,
 )
-from dtvqa_plugin.report.terminal import print_table
 from dtvqa_plugin.utils.text import counted, plain
 
 _PLOT = 72
@@ -122,11 +122,13 @@ def print_conditions(console: Console, found: Conditions) -> None:
     console.print(plain(heading(found)))
     console.print()
     for grid in grids(found):
-        print_table(console, grid.header, grid.rows, grid.left, grid.title)
+        print_grid(console, grid.header, grid.rows, grid.left, grid.title)
     _print_lines(console, chart_title(found), chart(found))
     _print_lines(console, "Findings", sentences(found))
-    for line in (*notes(found), *_signatures(found)):
+    for line in notes(found):
         console.print(plain(line))
+    for line in _signatures(found):
+        console.print(plain(line), soft_wrap=True)
 
 
 def _print_lines(console: Console, title: str, lines: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from dtvqa_plugin.analysis.failures.curves import Curve
 from dtvqa_plugin.analysis.failures.diagnosis import Diagnosis, RunDiagnosis
 from dtvqa_plugin.analysis.failures.difficulty import Difficulty
 from dtvqa_plugin.analysis.failures.outcomes import OUTCOMES
+from dtvqa_plugin.report.layout import print_grid
 from dtvqa_plugin.report.rendering import (
     NO_FIGURE,
     bounds,
@@ -21,7 +22,6 @@ from dtvqa_plugin.report.rendering import (
     part_heading,
     signed,
 )
-from dtvqa_plugin.report.terminal import print_table
 from dtvqa_plugin.utils.text import counted, plain
 
 WIDTH = 100
@@ -196,7 +196,7 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis, examples: int) -> No
     for line in (*legend(diagnosis), ""):
         console.print(plain(line))
     for grid in grids(diagnosis):
-        print_table(console, grid.header, grid.rows, grid.left, grid.title)
+        print_grid(console, grid.header, grid.rows, grid.left, grid.title)
     for title, lines in lists(diagnosis, examples):
         console.print(f"{title}:")
         for line in lines:
@@ -205,7 +205,7 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis, examples: int) -> No
     for note in diagnosis.notes():
         console.print(plain(note))
     for run in diagnosis.runs:
-        console.print(plain(run.signature), style="dim")
+        console.print(plain(run.signature), style="dim", soft_wrap=True)
 
 
 def to_markdown(diagnosis: Diagnosis, examples: int) -> str:

@@ -1,19 +1,21 @@
-"""The result table in a terminal: runs below each other, parts side by side, as the width allows.
+"""Tables in a terminal of any width: no name and no digit is lost.
 
-The layouts are tried from the most to the least detailed one: three metrics, then AccANLS alone;
-condition and number of questions in columns of their own, then behind the name; names of parts in
-one line, then broken.
+The layouts of the result table (runs below each other, parts side by side) are tried from the most
+to the least detailed one: three metrics, then AccANLS alone; condition and number of questions in
+columns of their own, then behind the name; names of parts in one line, then broken. Where none
+fits, and where another table does not fit, each row is a block of lines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +28,9 @@ from dtvqa_plugin.utils.text import plain
 
 NAME_ROOM = 20
 """A layout fits if this many columns are left for the runs' names, or as many as these need."""
+
+LEAST_ROOM = 12
+"""Room for a name, or text in another table, below which each row is a block of lines."""
 
 _GAP = 2
 _BROKEN = 7
@@ -89,40 +94,108 @@ def chosen_layout(
     return next((found for found in layouts if fits(table, found, width)), layouts[-1])
 
 
-def fits(table: ResultTable, layout: Layout, width: int) -> bool:
+def fits(table: ResultTable, layout: Layout, width: int, room: int = NAME_ROOM) -> bool:
     """Whether a layout leaves room for the runs' names."""
     names, *others = _columns(table, layout)
     left = width - 1 - sum(column.width + _GAP for column in others)
-    return left >= min(names.width, NAME_ROOM)
+    return left >= min(names.width, room)
 
 
-def laid_out(table: ResultTable, layout: Layout) -> Table:
-    """The table for a terminal.
+def print_rows(console: Console, table: ResultTable, layout: Layout) -> None:
+    """Print the result table.
 
     Args:
+        console: Where to print.
         table: The result table.
-        layout: As from `chosen_layout`.
-
-    Returns:
-        A table of rich.
+        layout: As from `chosen_layout`. Where it does not fit, each run is a block of lines.
     """
-    title = HEADINGS[layout.metrics[0]] if len(layout.metrics) == 1 else None
-    shown = Table(
-        title=title,
+    title = HEADINGS[layout.metrics[0]] if len(layout.metrics) == 1 else ""
+    if not fits(table, layout, console.width, LEAST_ROOM):
+        layout = replace(layout, separate=False, broken=False)
+        _print_blocks(console, list(_columns(table, layout)), title)
+        return
+    names, *others = _columns(table, layout)
+    shown = _table(title)
+    shown.add_column(Text(names.heading), overflow="fold")
+    _add(shown, others)
+    _fill(console, shown, [names, *others])
+
+
+def print_grid(
+    console: Console,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    left: int,
+    title: str = "",
+) -> None:
+    """Print cells below their headings; where they do not fit, each row as a block of lines.
+
+    Args:
+        console: Where to print.
+        header: The headings.
+        rows: A cell a heading.
+        left: How many columns, from the first on, hold text that may be broken into lines.
+        title: Stands above.
+    """
+    cells = list(zip(*([plain(text) for text in row] for row in rows), strict=True))
+    columns = [
+        _Column(plain(name), tuple(texts), right=place >= left)
+        for place, (name, texts) in enumerate(zip(header, cells or [()] * len(header), strict=True))
+    ]
+    broken = [replace(column, heading=column.heading.replace(" ", "\n")) for column in columns]
+    for tried in (columns, [*columns[:left], *broken[left:]], broken):
+        room = console.width - 1 - _GAP * (len(tried) - 1)
+        room -= sum(column.width for column in tried[left:])
+        if room >= sum(min(column.width, LEAST_ROOM) for column in tried[:left]):
+            break
+    else:
+        _print_blocks(console, columns, plain(title))
+        return
+    shown = _table(plain(title))
+    for column in tried[:left]:
+        shown.add_column(Text(column.heading), overflow="fold")
+    _add(shown, tried[left:])
+    _fill(console, shown, tried)
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=Text(title) if title else None,
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
     )
-    names, *others = _columns(table, layout)
-    shown.add_column(Text(names.heading), overflow="fold")
-    for column in others:
-        heading = Text(column.heading)
-        shown.add_column(heading, justify="right" if column.right else "left", no_wrap=True)
-    for cells in zip(*(column.cells for column in (names, *others)), strict=True):
+
+
+def _add(shown: Table, columns: Iterable[_Column]) -> None:
+    """Add columns whose lines are never broken."""
+    for column in columns:
+        side = "right" if column.right else "left"
+        shown.add_column(Text(column.heading), justify=side, no_wrap=True)  # type: ignore[arg-type]
+
+
+def _fill(console: Console, shown: Table, columns: Sequence[_Column]) -> None:
+    for cells in zip(*(column.cells for column in columns), strict=True):
         shown.add_row(*(Text(text) for text in cells))
-    return shown
+    console.print(shown)
+
+
+def _print_blocks(console: Console, columns: Sequence[_Column], title: str) -> None:
+    """A block a row: its name, then a line for each further heading. Long lines run over."""
+    if title:
+        console.print(Text(title, style="bold"), soft_wrap=True)
+    names, *others = columns
+    headings = [column.heading.replace("\n", " ") for column in others]
+    wide = max((cell_len(heading) for heading in headings), default=0)
+    for place, name in enumerate(names.cells):
+        console.print(Text(name or NO_FIGURE), soft_wrap=True)
+        for heading, column in zip(headings, others, strict=True):
+            said = column.cells[place].replace("\n", " ")
+            pad = " " * (wide - cell_len(heading))
+            console.print(Text(f"  {heading}{pad}  {said}".rstrip()), soft_wrap=True)
+    console.print()
 
 
 def _columns(table: ResultTable, layout: Layout) -> Iterator[_Column]:

@@ -10,7 +10,7 @@ from dtvqa_plugin.metrics.names import HEADINGS
 from dtvqa_plugin.report.rendering import bounds, p_text, signed
 
 PLACE_HEADER = ("Run", "Prompt", "Rank", "Rank interval", "Figure", "Group")
-PAIR_HEADER = ("Better", "Worse", "Difference", "p", "p (Holm)")
+PAIR_HEADER = ("Run", "Against", "Difference", "p", "p (Holm)")
 
 
 def place_cells(ranking: Ranking) -> list[list[str]]:
@@ -29,7 +29,7 @@ def place_cells(ranking: Ranking) -> list[list[str]]:
 
 
 def pair_cells(ranking: Ranking) -> list[list[str]]:
-    """A row a pair."""
+    """A row a pair: the run placed first, which is not better where the difference is 0."""
     return [
         [
             ranking.places[pair.better].run.name,
@@ -49,9 +49,15 @@ def ranking_notes(ranking: Ranking) -> list[str]:
         f"{HEADINGS[ranking.metric]} times 100 over {ranking.questions:,} questions on "
         f"{ranking.images:,} images, {ranking.resamples:,} bootstrap resamples of images shared by "
         f"all runs (seed {ranking.seed}). Rank intervals hold for all runs together at {level}.",
-        "Runs that share a letter in Group cannot be told apart (paired sign-flip test, Holm over "
-        f"all {len(ranking.pairs):,} pairs, level {1 - ranking.level:.2g}).",
+        "Runs that share a letter in Group cannot be told apart (paired sign-flip test, "
+        f"{_corrected(len(ranking.pairs))}, level {1 - ranking.level:.2g}).",
     ]
+
+
+def _corrected(pairs: int) -> str:
+    if pairs == 1:
+        return "one pair, so that Holm's correction changes nothing"
+    return f"Holm over all {pairs:,} pairs"
 
 
 def ranking_document(ranking: Ranking) -> dict[str, Any]:

@@ -225,6 +225,16 @@ def power_cells(rows: Iterable[Detectable]) -> list[list[str]]:
     ]
 
 
+def power_notes(rows: Iterable[Detectable]) -> list[str]:
+    """What a dash in the table means, where there is one."""
+    if all(row.difference is not None for row in rows):
+        return []
+    return [
+        f"{NO_FIGURE} in Smallest shown: even the largest difference possible on these questions "
+        "is found less often than the power asks."
+    ]
+
+
 # --- CSV and JSON -----------------------------------------------------------------------------
 
 CSV_HEADER = (

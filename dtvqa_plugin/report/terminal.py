@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from dtvqa_plugin.analysis.audits import Audit, LeakagePart
@@ -22,7 +21,7 @@ from dtvqa_plugin.report.audit_cells import (
     verbosity_cells,
     warned_lists,
 )
-from dtvqa_plugin.report.layout import chosen_layout, fits, laid_out
+from dtvqa_plugin.report.layout import chosen_layout, fits, print_grid, print_rows
 from dtvqa_plugin.report.rendering import (
     DIFFERENCE_HEADER,
     LEAKAGE_HEADER,
@@ -34,10 +33,12 @@ from dtvqa_plugin.report.rendering import (
     leakage_cells,
     part_heading,
     power_cells,
+    power_notes,
     with_bounds,
 )
 from dtvqa_plugin.utils.text import counted, plain
 
+_RULE_ENDS = 4
 _WARNED_SHOWN = 3
 """Runs whose warning audits are shown unasked."""
 
@@ -60,7 +61,7 @@ def print_tables(
         metrics: The metrics to show; None: as many as fit.
     """
     for table in tables:
-        console.rule(_plain(table.title), style="dim")
+        _print_title(console, plain(table.title))
         hint = _print_rows(console, table, intervals, metrics)
         for note in table.notes() + hint:
             console.print(_plain(note))
@@ -73,13 +74,21 @@ def print_tables(
                 print_audit(console, _audit_title(row), found)
 
 
+def _print_title(console: Console, title: str) -> None:
+    """A line with the title in it; the title alone where the line has no room for it."""
+    if cell_len(title) + _RULE_ENDS <= console.width:
+        console.rule(Text(title), style="dim")
+    else:
+        console.print(Text(title))
+
+
 def _print_rows(
     console: Console, table: ResultTable, intervals: bool | None, metrics: Sequence[str] | None
 ) -> list[str]:
     """Print the figures; what is not shown for want of room is returned as a note."""
     if len(table.rows) == 1:
         shown = metrics or METRICS
-        console.print(_one_row(table.rows[0], table.parts, shown, intervals is not False))
+        _print_one_row(console, table.rows[0], table.parts, shown, intervals is not False)
         return []
     layout = chosen_layout(table, console.width, metrics, bool(intervals))
     every = [layout.metrics]
@@ -87,23 +96,27 @@ def _print_rows(
         every = [(metric,) for metric in metrics]
     for chosen in every:
         one = chosen_layout(table, console.width, chosen, bool(intervals))
-        console.print(laid_out(table, one))
+        print_rows(console, table, one)
     lacking = [] if metrics or len(layout.metrics) > 1 else ["--metric all adds ANLS and Acc"]
     lacking += [] if intervals else ["--intervals adds the intervals"]
     return [f"{'; '.join(lacking)}."] if lacking else []
 
 
-def _one_row(row: Row, parts: Sequence[str], metrics: Sequence[str], intervals: bool) -> Table:
+def _print_one_row(
+    console: Console, row: Row, parts: Sequence[str], metrics: Sequence[str], intervals: bool
+) -> None:
     title = f"{row.label} [{row.condition}]" + (" (published)" if row.source else "")
-    shown = _grid(["Part", "n", *(HEADINGS[metric] for metric in metrics)], 1, title)
     cell = with_bounds if intervals else figure
-    for part in parts:
-        if not any((part, metric) in row.cells for metric in metrics):
-            continue
-        cells = [cell(row, part, metric) for metric in metrics]
-        size = str(row.counts.get(part, NO_FIGURE))
-        shown.add_row(*(_plain(text) for text in (part_heading(part), size, *cells)))
-    return shown
+    cells = [
+        [
+            part_heading(part),
+            str(row.counts.get(part, NO_FIGURE)),
+            *(cell(row, part, metric) for metric in metrics),
+        ]
+        for part in parts
+        if any((part, metric) in row.cells for metric in metrics)
+    ]
+    print_grid(console, ["Part", "n", *(HEADINGS[metric] for metric in metrics)], cells, 1, title)
 
 
 def _audit_title(row: Row) -> str:
@@ -118,21 +131,23 @@ def _print_warned(console: Console, table: ResultTable) -> None:
         if found.verbosity.warn or found.warnings()
     ]
     for row, found in warned[:_WARNED_SHOWN]:
+        lists = warned_lists(found)
         if found.verbosity.warn:
             cells = verbosity_cells(found)
-            console.print(_table(VERBOSITY_HEADER, cells, 1, _audit_title(row)))
-        elif found.warnings():
+            print_grid(console, VERBOSITY_HEADER, cells, 1, _audit_title(row))
+        elif lists:
             console.print(_plain(_audit_title(row)), style="bold")
-        _print_lists(console, warned_lists(found))
+        _print_lists(console, lists)
     more = len(warned) - _WARNED_SHOWN
     rest = f"the audits of {counted(more, 'more run')} warn, " if more > 0 else ""
+    rest = rest if warned else "none warns, "
     console.print(_plain(f"Audits: {rest}--audits shows all of them."))
 
 
 def print_audit(console: Console, title: str, found: Audit) -> None:
     """The verbosity table and the counts of one run."""
-    console.print(_table(VERBOSITY_HEADER, verbosity_cells(found), 1, title))
-    console.print(_table(FINDING_HEADER, finding_cells(found), 3))
+    print_grid(console, VERBOSITY_HEADER, verbosity_cells(found), 1, title)
+    print_grid(console, FINDING_HEADER, finding_cells(found), 3)
     _print_lists(console, hit_lists(found))
 
 
@@ -152,7 +167,7 @@ def print_comparison(
     console.print(_plain(f"B: {b.name} [{b.condition}]"))
     for metric in metrics:
         cells = difference_cells(comparison.rows(metric))
-        console.print(_table(DIFFERENCE_HEADER, cells, 1, HEADINGS[metric]))
+        print_grid(console, DIFFERENCE_HEADER, cells, 1, HEADINGS[metric])
     for note in comparison_notes(comparison, metrics):
         console.print(_plain(note))
     for metric in metrics:
@@ -168,46 +183,14 @@ def print_comparison(
 
 def print_leakage(console: Console, title: str, parts: Iterable[LeakagePart]) -> None:
     """What a run over blank images scores, and the run itself where that scored nothing."""
-    console.print(_table(LEAKAGE_HEADER, leakage_cells(parts), 1, title))
+    print_grid(console, LEAKAGE_HEADER, leakage_cells(parts), 1, title)
 
 
-def print_power(console: Console, rows: Iterable[Detectable], title: str) -> None:
+def print_power(console: Console, rows: Sequence[Detectable], title: str) -> None:
     """Smallest differences that can be shown."""
-    console.print(_table(POWER_HEADER, power_cells(rows), 2, title))
-
-
-def print_table(
-    console: Console,
-    header: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    left: int,
-    title: str = "",
-) -> None:
-    """One table of plain cells; the first ``left`` columns are text."""
-    console.print(_table(header, rows, left, title))
-
-
-def _table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], left: int, title: str = ""
-) -> Table:
-    shown = _grid(header, left, title)
-    for row in rows:
-        shown.add_row(*(_plain(text) for text in row))
-    return shown
-
-
-def _grid(header: Sequence[str], left: int, title: str = "") -> Table:
-    shown = Table(
-        title=_plain(title) if title else None,
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for place, name in enumerate(header):
-        shown.add_column(_plain(name), justify="left" if place < left else "right")
-    return shown
+    print_grid(console, POWER_HEADER, power_cells(rows), 2, title)
+    for note in power_notes(rows):
+        console.print(_plain(note))
 
 
 def _plain(text: str) -> Text:

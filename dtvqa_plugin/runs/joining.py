@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import combinations, takewhile
 from pathlib import Path
 
 from dtvqa_plugin.metrics import DEFAULT_TAU
@@ -246,3 +246,46 @@ def shards_among(runs: Sequence[Run]) -> list[Run]:
         if len(group) > 1 and len({name for run in group for name in run.by_question}) == answered:
             return group
     return []
+
+
+def unjoined(runs: Sequence[Run]) -> list[str]:
+    """Why runs that may be shards of one run were not joined.
+
+    Args:
+        runs: Runs from `join_runs`.
+
+    Returns:
+        A sentence for each two runs over different questions of which one names a model, condition
+        or seed and the other does not; none for runs that name different ones.
+    """
+    return [
+        f"{first.paths[0]} and {second.paths[0]} answer different questions and were not joined: "
+        f"{'; '.join(differing)}. If they are shards of one run, let all of its files name the "
+        "same model, condition and seed"
+        for first, second in combinations(runs, 2)
+        if first.split == second.split
+        and (differing := _named_in_one(first, second))
+        and first.by_question.keys().isdisjoint(second.by_question)
+    ]
+
+
+def _named_in_one(first: Run, second: Run) -> list[str]:
+    """What one of two runs names and the other does not; empty if they name different things."""
+    found = []
+    theirs = _identity(second)
+    for what, named in _identity(first).items():
+        if named and theirs[what] and named != theirs[what]:
+            return []
+        if named != theirs[what]:
+            path = (first if named else second).paths[0]
+            found.append(f"only {path} names a {what} ({named or theirs[what]})")
+    return found
+
+
+def _identity(run: Run) -> dict[str, str]:
+    """What files of one run have in common besides the split; "" where it is not named."""
+    return {
+        "model": "" if run.context.nameless else run.context.model,
+        "condition": run.context.condition or "",
+        "seed": _seeds(run.context),
+    }

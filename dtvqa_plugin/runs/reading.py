@@ -177,16 +177,29 @@ def _joined_repeats(group: Sequence[Part]) -> list[dict[str, ScoredAnswer]]:
     """The answers of all files of a run, repeat by repeat."""
     first = group[0]
     for part in group:
-        if part.by_repeat.keys() != first.by_repeat.keys():
+        if len(part.by_repeat) != len(first.by_repeat):
             raise RunError(
                 f"{part.path} has {counted(len(part.by_repeat), 'response')} to each question, "
                 f"{first.path} has {len(first.by_repeat)}: files of one run have the same number; "
                 "name one of the files"
             )
+        if part.by_repeat.keys() != first.by_repeat.keys():
+            raise RunError(
+                f"{part.path} has the repeats {_numbers(part)}, {first.path} has "
+                f"{_numbers(first)}: files of one run have the same repeats; number them alike, "
+                "or name one of the files"
+            )
     return [
         {key: answer for part in group for key, answer in part.by_repeat[repeat].items()}
         for repeat in sorted(first.by_repeat, key=_repeat_order)
     ]
+
+
+def _numbers(part: Part) -> str:
+    """``1, 2``: what a file calls its repeats."""
+    names = sorted(part.by_repeat, key=_repeat_order)
+    shown = ", ".join(names[:EXAMPLES])
+    return f"{shown} and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else shown
 
 
 def _repeat_order(repeat: str) -> tuple[int, int, str]:

@@ -165,7 +165,7 @@ def test_the_command_shows_table_chart_and_sentences(
     monkeypatch.setenv("COLUMNS", "180")
     logs(tmp_path, RIGHT)
     shown = dtvqa(capsys, "diagnose", "--conditions", tmp_path, "--resamples", 200)
-    assert max(len(line) for line in shown.splitlines()) <= 100
+    assert max(len(x) for x in shown.splitlines() if not x.startswith("DTVQA")) <= 100
     words = " ".join(shown.split())
     for expected in (
         "64 questions in 6 conditions",

@@ -78,3 +78,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["rank", *paths, "--resamples", "200"])
     assert "1 to 1" in capsys.readouterr().out
+
+
+def test_equal_runs_are_not_called_better_and_one_pair_is_not_corrected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(plain_run(tmp_path / f"{name}.jsonl", model=name)) for name in ("a", "b", "c")]
+    for chosen, said in ((paths[:2], "one pair"), (paths, "Holm over all 3 pairs")):
+        with pytest.raises(SystemExit):
+            main(["rank", *chosen, "--resamples", "200"])
+        out = capsys.readouterr().out
+        assert said in " ".join(out.split())
+        assert "Against" in out
+        assert not {"better", "worse"} & set(out.lower().split())

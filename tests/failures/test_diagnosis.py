@@ -255,7 +255,10 @@ def test_the_terminal_fits_100_columns(
     more = run_with(tmp_path / "four.jsonl", q0="Hobbs", q1="no", q5="\x1b[31m<b>" + "x" * 300)
     paths = [*three_runs(tmp_path), more]
     shown = dtvqa(capsys, "diagnose", *paths, "--resamples", 100)
-    assert max(len(line) for line in shown.splitlines()) <= 100
+    lines = [line for line in shown.splitlines() if not line.startswith("DTVQA")]
+    assert max(map(len, lines)) <= 100
+    assert shown.count("\nDTVQA-SAMPLE|") == len(paths)  # each signature on one line
+    assert shown.count("|partial:") == len(paths)
     assert "\x1b" not in shown
     for expected in (
         "Outcomes: Overall", "By words on the image", "(thin)", "Solved by no run",

@@ -39,7 +39,7 @@ def commands(a: str, b: str, folder: str) -> list[list[str]]:
         ["compare", a, b, *few],
         ["rank", a, b, *few],
         ["diagnose", a, b, *few],
-        *(["gate", a, *few, "--format", style] for style in ("terminal", "junit")),
+        *(["gate", a, "--complete", *few, "--format", style] for style in ("terminal", "junit")),
         ["power", a, b],
         ["report", a, b, *few, "--no-thumbnails", "-o", f"{folder}/模型.html"],
         ["score", f"{folder}/没有 é.jsonl"],

@@ -173,3 +173,40 @@ def test_shards_that_are_not_joined_are_pointed_out(
     assert "--join" in err
     several = [named(tmp_path / "n", number, SAMPLE[1:]) for number in (1, 2)]
     assert "--join" not in dtvqa(capsys, "score", *several, "--resamples", "100")[2]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"model": "m"}, {}, "only {0} names a model (m)"),
+        (
+            {"model": "m"},
+            {"model": "m", "condition": "paper"},
+            "only {1} names a condition",
+        ),
+        (
+            {"condition": "none"},
+            {"model": "m"},
+            "{1} names a model (m); only {0} names a cond",
+        ),
+        ({"model": "m"}, {"model": "other"}, ""),
+        ({"condition": "none"}, {"model": "m", "condition": "paper"}, ""),
+        ({"model": "m"}, {"model": "m"}, ""),
+    ],
+)
+def test_shards_of_which_one_names_more_are_said_not_to_be_joined(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    first: dict[str, str],
+    second: dict[str, str],
+    said: str,
+) -> None:
+    halves = ((first, SAMPLE[:32]), (second, SAMPLE[32:]))
+    paths = [
+        plain(tmp_path / f"{n}.jsonl", chosen, **more) for n, (more, chosen) in enumerate(halves)
+    ]
+    status, _, err = dtvqa(capsys, "score", *paths, "--join", "--resamples", "100")
+    assert (status, "were not joined" in err) == (0, bool(said))
+    assert said.format(*paths) in err
+    gated, _, err = dtvqa(capsys, "gate", *paths, "--join", "--complete")
+    assert (gated, "were not joined" in err) == (0 if first == second else 2, bool(said))
