@@ -108,6 +108,9 @@ class Source:
         return held
 
 
+_STANDARD_INPUT = Path("/dev/stdin")
+"""What ``-`` is read from, where the system has a name for it."""
+
 _OUTPUTS = ("output", "outputs")
 """Names of the options that say where a command writes; all other paths are inputs."""
 
@@ -136,6 +139,7 @@ def source_options(command: Callable[..., Any]) -> Any:
         given = [
             p for name, value in options.items() if name not in _OUTPUTS for p in _paths(value)
         ]
+        given = [_STANDARD_INPUT if str(path) == "-" else path for path in given]
         keep_inputs(outputs, [path for path in given if not path.is_dir()])
         columns = Columns(id_column, prediction_column)
         source = Source(

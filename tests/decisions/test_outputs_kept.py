@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,3 +95,15 @@ def test_an_earlier_output_is_replaced(tmp_path: Path, capsys: pytest.CaptureFix
     for _ in range(2):
         assert dtvqa(capsys, "score", run, "--resamples", 100, "-o", output)[0] == 0
     assert json.loads(output.read_text())["tables"]
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="no name for standard input here")
+def test_a_file_that_is_read_through_standard_input_is_kept(tmp_path: Path) -> None:
+    run = plain_run(tmp_path / "run.jsonl")
+    before = run.read_bytes()
+    code = "from dtvqa_plugin.cli import main; main()"
+    command = [sys.executable, "-c", code, "score", "-", "-o", str(run)]
+    with run.open("rb") as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
+    assert (done.returncode, "this command reads it" in done.stderr) == (2, True), done.stderr
+    assert run.read_bytes() == before

@@ -210,3 +210,34 @@ def test_shards_of_which_one_names_more_are_said_not_to_be_joined(
     assert said.format(*paths) in err
     gated, _, err = dtvqa(capsys, "gate", *paths, "--join", "--complete")
     assert (gated, "were not joined" in err) == (0 if first == second else 2, bool(said))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        (
+            ((0, 1), (2, 3)),
+            "{1} has the repeats 2, 3, {0} has 0, 1: files of one run have the same",
+        ),
+        (((0, 1), (0, 1, 2)), "number of responses is 2 in the first and 3 in the second"),
+    ],
+)
+def test_shards_with_other_repeats_are_refused_and_the_repeats_named(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    numbers: Sequence[Sequence[int]],
+    said: str,
+) -> None:
+    paths = [
+        write_lines(
+            tmp_path / f"{place}.jsonl",
+            (
+                {"question_id": r.question_id, "prediction": right(r), "model": "m", "repeat": n}
+                for r in SAMPLE[place::2]
+                for n in of_file
+            ),
+        )
+        for place, of_file in enumerate(numbers)
+    ]
+    status, _, err = dtvqa(capsys, "score", *paths, "--join")
+    assert (status, said.format(*paths) in err) == (1, True), err

@@ -53,9 +53,9 @@ def _print_status(found: StoreStatus, problems: bool) -> None:
 def _table(rows: list[FileStatus]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("split", "subset", "file", "hash"):
-        table.add_column(name, no_wrap=True)
+        table.add_column(name, overflow="fold")
     for name in ("questions", "unusable", "images"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", overflow="fold")
     for row in rows:
         cells = (
             row.split,
