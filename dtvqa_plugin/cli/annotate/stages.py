@@ -121,7 +121,9 @@ def recognise(
 @click.command()
 @FOLDER
 @click.option("--dry-run", is_flag=True, help="Estimate tokens and cost; send no request.")
-@click.option("--max-usd", type=Share(min=0), help="Maximum total cost of the project.")
+@click.option(
+    "--max-usd", type=Share(min=0), metavar="USD", help="Maximum total cost of the project."
+)
 @click.option("--max-images", type=Whole(min=1), help="Only the first N images.")
 @click.option("--round", "rounds", multiple=True, help="Only this round; give it again for more.")
 @click.option("--again-empty", is_flag=True, help="Ask again where the answer was empty.")
@@ -186,7 +188,9 @@ def extract(folder: Path, as_json: bool) -> None:
 @click.command()
 @FOLDER
 @click.option("--text-only", is_flag=True, help="Ask check.text_only without the images first.")
-@click.option("--max-usd", type=Share(min=0), help="Maximum cost of the text-only pass.")
+@click.option(
+    "--max-usd", type=Share(min=0), metavar="USD", help="Maximum cost of the text-only pass."
+)
 @click.option("--no-ocr", is_flag=True, help="Do not recognise text of images not read before.")
 @JSON
 def check(
