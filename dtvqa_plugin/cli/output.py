@@ -62,7 +62,7 @@ def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
     Args:
         outputs: Files to write.
-        inputs: Files that are read, if they are there.
+        inputs: What is read, if it is there: files, and folders whose files are one input.
 
     Raises:
         click.UsageError: An output is one of the inputs, if need be under another name (a link).
@@ -70,10 +70,16 @@ def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     existing = [path for path in outputs if path.is_file()]
     for path in inputs if existing else ():
         for output in existing:
-            if path.exists() and path.samefile(output):
+            if path.exists() and _is_of(output, path):
                 as_named = "" if path == output else f" as {path}"
                 said = f"{output}: this command reads it{as_named}; write to another file"
                 raise click.UsageError(visible(said))
+
+
+def _is_of(output: Path, path: Path) -> bool:
+    """Whether an output is an input, or a file of one that is a folder."""
+    inside = path.is_dir() and output.resolve().is_relative_to(path.resolve())
+    return inside or path.samefile(output)
 
 
 def check_place(path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import datasets
 import pytest
 from test_gate import SAMPLE, plain_run, vlmevalkit_run, wrong
 
@@ -86,6 +88,22 @@ def test_files_beside_the_predictions_and_the_annotations_are_kept(
     for output in (summary, annotations, store.image_path(SAMPLE[0].image)):
         before = output.read_bytes()
         assert dtvqa(capsys, "score", run, "-o", output)[0] == 2
+        assert output.read_bytes() == before
+
+
+def test_files_of_packed_and_saved_data_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = plain_run(tmp_path / "run.jsonl")
+    packed = tmp_path / "packed.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    rows = [json.loads(line) for line in plain.read_text().splitlines()]
+    saved = tmp_path / "saved"
+    datasets.Dataset.from_list(rows).save_to_disk(str(saved))
+    for run, output in ((packed, packed), (saved, next(saved.glob("*.arrow")))):
+        before = output.read_bytes()
+        status, err = dtvqa(capsys, "score", run, "-o", output)
+        assert (status, "this command reads it" in err) == (2, True), err
         assert output.read_bytes() == before
 
 
