@@ -167,17 +167,20 @@ def _answers(value: object) -> list[str]:
 
 
 def _read_messages(messages: Iterable[object], texts: list[str], images: list[str]) -> None:
+    """The text of the last user turn, which the response answers, and the pictures of all."""
+    last: list[str] = []
     for message in messages:
         if not isinstance(message, dict) or message.get("role") not in ("user", None):
             continue
-        content = message.get("content")
+        last, content = [], message.get("content")
         for part in content if isinstance(content, list) else [content]:
             if isinstance(part, str):
-                texts.append(part)
+                last.append(part)
             elif isinstance(part, dict):
                 if isinstance(part.get("text"), str):
-                    texts.append(part["text"])
+                    last.append(part["text"])
                 images += _image_names(part.get("image") or part.get("image_url"))
+    texts += last
 
 
 def _image_names(value: object) -> list[str]:

@@ -160,8 +160,11 @@ class References:
                 for record in by_image.get(name, ())
                 if (names or _is_known_by(record, asked)) and _one_line(record.question) in text
             ]
-            longest = max((len(record.question) for record in fitting), default=0)
-            found = [record for record in fitting if len(record.question) == longest]
+            # A question inside a longer one is the longer one; two questions side by side (examples
+            # in the prompt) do not tell which of them was answered.
+            asked_for = {_one_line(record.question) for record in fitting}
+            whole = {q for q in asked_for if not any(q in other for other in asked_for - {q})}
+            found = [record for record in fitting if _one_line(record.question) in whole]
             if found:
                 return (split, found[0]) if len(found) == 1 else None
         return None

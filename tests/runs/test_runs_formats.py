@@ -264,6 +264,36 @@ def test_lines_of_other_programs(
     assert same(run, expected)
 
 
+def turns(*texts: str) -> list[dict[str, Any]]:
+    """User turns, with an answer after each but the last."""
+    said = [{"role": "assistant", "content": "an example"}] * len(texts)
+    asked_in = [{"role": "user", "content": text} for text in texts]
+    return [turn for pair in zip(asked_in, said, strict=True) for turn in pair][:-1]
+
+
+@pytest.mark.parametrize(
+    ("messages", "answered"),
+    [
+        (turns(SAMPLE[1].question, SAMPLE[2].question), SAMPLE[2].question_id),
+        (turns(SAMPLE[2].question, SAMPLE[1].question), SAMPLE[1].question_id),
+        (turns(SAMPLE[1].question, "Are you sure?"), None),
+        (turns(f"{SAMPLE[1].question}\n{SAMPLE[2].question}"), None),
+    ],
+    ids=["last of two", "the other way round", "none in the last turn", "two in one text"],
+)
+def test_a_response_answers_the_last_turn_alone(
+    tmp_path: Path, messages: list[dict[str, Any]], answered: str | None
+) -> None:
+    """Examples in the prompt are questions of the same picture; none of them is scored."""
+    assert SAMPLE[1].image == SAMPLE[2].image
+    line = {"response": "x", "messages": messages, "images": [SAMPLE[1].image]}
+    whole = swift_inline(SAMPLE[-1])
+    write_lines(tmp_path / "run.jsonl", [whole, line])
+    run = read_run(tmp_path / "run.jsonl")
+    found = {answer.question_id for answer in run.answers} - {SAMPLE[-1].question_id}
+    assert found == ({answered} if answered else set())
+
+
 @pytest.mark.parametrize("style", ["csv", "tsv", "jsonl", "parquet", "nested.jsonl"])
 def test_columns_of_other_names_are_named_by_the_user(
     tmp_path: Path, expected: Run, style: str
