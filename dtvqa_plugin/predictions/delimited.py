@@ -28,6 +28,8 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
                 if instead is not None:
                     chunk = chunk.replace(instead, "\0", regex=True)
                 names = [str(name) for name in chunk.columns]
+                if number == 0:
+                    _check_header(path, column, names)
                 if column not in names:
                     raise no_column(path, column, names)
                 for values in chunk.itertuples(index=False, name=None):
@@ -41,6 +43,15 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
         raise PredictionFileError(message) from error
     except OSError as error:
         raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
+
+
+def _check_header(path: Path, column: str, names: list[str]) -> None:
+    """Raise where a needed column stands twice; pandas calls the second one ``NAME.1``."""
+    for name in (column, "index", "question_id", "id"):
+        if name in names and f"{name}.1" in names:
+            raise PredictionFileError(
+                f"{path}: the column {name!r} stands twice. Remove or rename one of them."
+            )
 
 
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))

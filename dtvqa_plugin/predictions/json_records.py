@@ -24,6 +24,28 @@ MAX_RECORD_BYTES = 64 * 2**20
 """Longest JSON Lines record that is read: it bounds the memory a damaged file can claim."""
 
 
+class _Objects:
+    """Makes JSON objects and remembers a key that stands twice in one of them.
+
+    JSON's usual reading keeps the last value, so that an answer would be lost without a word.
+    """
+
+    def __init__(self) -> None:
+        self._twice: str | None = None
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            keys = [key for key, _ in pairs]
+            self._twice = next(key for key in keys if keys.count(key) > 1)
+        return made
+
+    def fault(self) -> str | None:
+        """What is wrong with the record read since the last call; None if nothing is."""
+        twice, self._twice = self._twice, None
+        return None if twice is None else f"the key {twice!r} stands twice in it"
+
+
 def json_records(path: Path, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
     """Stream (place, value) from a JSON array, JSON Lines, or a single JSON document.
 
@@ -62,6 +84,7 @@ def _first_line_is_whole(path: Path) -> bool:
 
 
 def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
+    objects = _Objects()
     with opened(path) as handle:
         number = 0
         while line := handle.readline(MAX_RECORD_BYTES):
@@ -73,12 +96,16 @@ def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
                 continue
             if line.strip():
                 try:
-                    value = json.loads(line.decode("utf-8").removeprefix(_BOM))
+                    text = line.decode("utf-8").removeprefix(_BOM)
+                    value = json.loads(text, object_pairs_hook=objects)
                 except (ValueError, RecursionError) as error:
                     end = "" if line.endswith(b"\n") else ", cut off before the end of the line"
                     complain(place, f"not valid JSON ({reason(error)}{end})")
                     continue
-                yield place, value
+                if why := objects.fault():
+                    complain(place, why)
+                else:
+                    yield place, value
 
 
 def _skip_line(handle: IO[bytes]) -> None:
@@ -92,21 +119,28 @@ def _document(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
     if len(content) > MAX_RECORD_BYTES:
         complain("record 1", f"one JSON document over {MAX_RECORD_BYTES // 2**20} MiB")
         return
+    objects = _Objects()
     try:
-        value = json.loads(content.decode("utf-8-sig"))
+        value = json.loads(content.decode("utf-8-sig"), object_pairs_hook=objects)
     except (ValueError, RecursionError) as error:
         complain("record 1", f"not valid JSON ({reason(error)})")
         return
-    yield "record 1", value
+    if why := objects.fault():
+        complain("record 1", why)
+    else:
+        yield "record 1", value
 
 
 def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
-    number = 0
+    number, objects = 0, _Objects()
     with opened(path) as handle:
         try:
-            for _, _, value in JsonList(handle.read, MAX_RECORD_BYTES):
+            for _, _, value in JsonList(handle.read, MAX_RECORD_BYTES, pairs=objects):
                 number += 1
-                yield f"record {number}", value
+                if why := objects.fault():
+                    complain(f"record {number}", why)
+                else:
+                    yield f"record {number}", value
         except BrokenListError as error:
             complain(f"record {number + 1}", f"not valid JSON from here on ({error})")
 

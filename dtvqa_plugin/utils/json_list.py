@@ -6,6 +6,7 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 BOM = b"\xef\xbb\xbf"
 
@@ -27,16 +28,21 @@ class JsonList:
         read: gives up to so many bytes, b"" at the end, as the ``read`` of an open file does.
         limit: most characters that one item may have, None for no limit.
         chunk: how much is read at a time; within a long item the chunks double.
+        pairs: makes an object of its keys and values, dict where it is None.
     """
 
     def __init__(
-        self, read: Callable[[int], bytes], limit: int | None = None, chunk: int = 1 << 18
+        self,
+        read: Callable[[int], bytes],
+        limit: int | None = None,
+        chunk: int = 1 << 18,
+        pairs: Callable[[list[tuple[str, Any]]], object] | None = None,
     ) -> None:
         self._read = read
         self._limit = limit
         self._first_chunk = self._chunk = chunk
         self._decode = codecs.getincrementaldecoder("utf-8")()
-        self._scan = json.JSONDecoder().raw_decode
+        self._scan = json.JSONDecoder(object_pairs_hook=pairs).raw_decode
         self._buffer = ""
         self._place = 0
         self._offset = 0

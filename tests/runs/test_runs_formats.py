@@ -264,6 +264,28 @@ def test_lines_of_other_programs(
     assert same(run, expected)
 
 
+FIRST = SAMPLE[0].question_id
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.jsonl", f'{{"question_id":"{FIRST}","prediction":"a","prediction":"b"}}\n'),
+        ("run.json", f'[{{"question_id":"{FIRST}","prediction":"a","prediction":"b"}}]'),
+        ("map.json", f'{{"{FIRST}":"a","{FIRST}":"b"}}'),
+        ("nested.json", f'{{"{FIRST}":{{"prediction":"a","prediction":"b"}}}}'),
+        ("run.csv", f"question_id,prediction,prediction\n{FIRST},a,b\n"),
+        ("run.tsv", f"question_id\tquestion_id\tprediction\n{FIRST}\t{FIRST}\ta\n"),
+    ],
+)
+def test_a_key_or_column_that_stands_twice_loses_no_answer_silently(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DTVQAError, match="stands twice"):
+        read_run(tmp_path / name)
+
+
 def turns(*texts: str) -> list[dict[str, Any]]:
     """User turns, with an answer after each but the last."""
     said = [{"role": "assistant", "content": "an example"}] * len(texts)
