@@ -39,6 +39,8 @@ def find_files(
         if path.is_file() or (path.is_dir() and is_dataset_folder(path)):
             return [(path, _kind_of(path, columns))], []
         if not path.is_dir():
+            if system.kind(path) == "other":
+                raise RunError(f"{path}: this is a pipe or a device; give - and pipe it in")
             raise RunError(f"{path}: no such file or folder")
     except OSError as error:  # a name that is too long, a disk that is gone
         raise RunError(cannot_open(path, error)) from error
@@ -108,6 +110,11 @@ def _kind_of(path: Path, columns: Columns) -> Kind:
         raise RunError(cannot_open(path, error)) from error
     if kind is not None:
         return kind
+    if path.name.endswith("_results.json"):
+        raise RunError(
+            f"{path}: this is a results file of lmms-eval, which holds no answers. Give its folder "
+            "or a *_samples_*.jsonl file beside it (--log_samples writes them)."
+        )
     raise RunError(
         f"{path}: holds no predictions that can be read ({found}). Known are the logs of lmms-eval "
         "(--log_samples), EvalScope and inspect_ai, VLMEvalKit prediction files, result files of "

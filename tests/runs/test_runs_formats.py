@@ -286,6 +286,15 @@ def test_a_key_or_column_that_stands_twice_loses_no_answer_silently(
         read_run(tmp_path / name)
 
 
+def test_what_holds_no_answers_is_named(tmp_path: Path) -> None:
+    (tmp_path / "1_results.json").write_text('{"results": {}, "configs": {}}')
+    with pytest.raises(RunError, match="a results file of lmms-eval, which holds no answers"):
+        read_run(tmp_path / "1_results.json")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(RunError, match="this is a pipe or a device; give - and pipe it in"):
+        read_run(tmp_path / "pipe.jsonl")
+
+
 def turns(*texts: str) -> list[dict[str, Any]]:
     """User turns, with an answer after each but the last."""
     said = [{"role": "assistant", "content": "an example"}] * len(texts)
