@@ -14,12 +14,9 @@ from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
 from dtvqa_plugin.cli.options import Whole
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
-from dtvqa_plugin.data.splits import get_split
-from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
 from dtvqa_plugin.report import conditions
 from dtvqa_plugin.report import diagnosis as shown
 from dtvqa_plugin.report.rendering import to_json
-from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 
 _PATH = click.Path(path_type=Path)
@@ -86,9 +83,8 @@ def diagnose(
             lambda: conditions.conditions_document(joined),
         )
         return
-    data = source.data
-    own = data if data is not None and recognised_folder(data).is_dir() else None
-    texts = recognised_texts(_images(found, data), engine=engine, home=own)
+    images = dict.fromkeys(record.image for run in found for record in run.records)
+    texts = source.recognised(found[0].split, images, engine)
     diagnosis = diagnose_runs(
         found, texts.texts, texts.engine, resamples=of_curves(resamples), seed=seed, level=level
     )
@@ -119,13 +115,6 @@ def _show(
         text = io.StringIO()
         terminal(Console(file=text, width=100, color_system=None, highlight=False, markup=False))
         _write(text.getvalue(), output)
-
-
-def _images(runs: list[Run], data: Path | None) -> dict[str, Path]:
-    """The image files of all questions by name; those that are not there count as without text."""
-    store = get_split(runs[0].split).store(data)
-    names = dict.fromkeys(record.image for run in runs for record in run.records)
-    return {name: store.image_path(name) for name in names}
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -13,8 +13,7 @@ import click
 from dtvqa_plugin.analysis.tables import result_tables
 from dtvqa_plugin.cli.output import note
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
-from dtvqa_plugin.data.splits import get_split
-from dtvqa_plugin.ocr.recognised import RecognisedText, recognised_folder, recognised_texts
+from dtvqa_plugin.ocr.recognised import RecognisedText
 from dtvqa_plugin.report import leaderboards
 from dtvqa_plugin.report.questions import question_rows, write_questions
 from dtvqa_plugin.runs.run import Run
@@ -78,7 +77,7 @@ def publish(
     """
     if form == "questions":
         found = replace(source, text_kept=sys.maxsize).runs(runs)
-        _write_questions(found, source.data, output)
+        _write_questions(found, source, output)
         return
     found = source.runs(runs)
     tables = result_tables(found, [], resamples=resamples, seed=seed, level=level)
@@ -95,8 +94,8 @@ def publish(
         _write_every_eval_ever(items, evaluator, output)
 
 
-def _write_questions(found: list[Run], data: Path | None, output: Path) -> None:
-    rows = list(question_rows(found, _texts(found, data)))
+def _write_questions(found: list[Run], source: Source, output: Path) -> None:
+    rows = list(question_rows(found, _texts(found, source)))
     altered = write_questions(output, rows)
     if altered:
         note(
@@ -106,19 +105,14 @@ def _write_questions(found: list[Run], data: Path | None, output: Path) -> None:
     note(f"Written: {output} ({counted(len(rows), 'row')})")
 
 
-def _texts(found: list[Run], data: Path | None) -> dict[str, RecognisedText]:
+def _texts(found: list[Run], source: Source) -> dict[str, RecognisedText]:
     """The recognised text of the questions' images, where 'dtvqa data recognise' kept it."""
-    own = data if data is not None and recognised_folder(data).is_dir() else None
     texts: dict[str, RecognisedText] = {}
     for split in dict.fromkeys(run.split for run in found):
-        store = get_split(split).store(data)
-        names = {
-            record.image: store.image_path(record.image)
-            for run in found
-            if run.split == split
-            for record in run.records
-        }
-        texts.update(recognised_texts(names, engine=None, home=own).texts)
+        images = dict.fromkeys(
+            record.image for run in found if run.split == split for record in run.records
+        )
+        texts.update(source.recognised(split, images).texts)
     return texts
 
 

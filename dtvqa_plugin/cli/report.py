@@ -13,7 +13,6 @@ from dtvqa_plugin.analysis.failures.diagnosis import diagnose
 from dtvqa_plugin.analysis.published import published_rows
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
-from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts
 from dtvqa_plugin.report.html.document import (
     MAX_RUNS,
     Sampling,
@@ -90,10 +89,7 @@ def report(
         links=links,
         progress=True,
     )
-    own = source.data
-    if own is not None and not recognised_folder(own).is_dir():
-        own = None
-    texts = recognised_texts({name: store.image_path(name) for name in images}, home=own)
+    texts = source.recognised(found[0].split, images)
     document = page_document(
         found,
         images,

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -24,6 +24,9 @@ from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import TEXT_KEPT, Run
 from dtvqa_plugin.utils.text import visible
+
+if TYPE_CHECKING:
+    from dtvqa_plugin.ocr.recognised import RecognisedTexts
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,6 +77,20 @@ class Source:
         for run in held:
             keep_inputs(self.outputs, self._files_of(run))
         return join_repeats(held) if self.repeats else distinct_names(held)
+
+    def recognised(
+        self, split: str, images: Iterable[str], engine: str | None = None
+    ) -> RecognisedTexts:
+        """The recognised text of a split's images: that beside ``--data``, if it has any."""
+        from dtvqa_plugin.ocr.recognised import recognised_folder, recognised_texts  # not for score
+
+        beside = self.data is not None and recognised_folder(self.data).is_dir()
+        store = get_split(split).store(self.data)
+        return recognised_texts(
+            {name: store.image_path(name) for name in images},
+            engine=engine,
+            home=self.data if beside else None,
+        )
 
     def questions(self, split: str) -> int | None:
         """Number of questions of a split; None if the annotations of a subset are missing."""

@@ -18,8 +18,6 @@ from dtvqa_plugin.predictions.rows import (
 )
 from dtvqa_plugin.utils.json_list import BOM, BrokenListError, JsonList, reason
 
-_BOM = "\ufeff"
-
 MAX_RECORD_BYTES = 64 * 2**20
 """Longest JSON Lines record that is read: it bounds the memory a damaged file can claim."""
 
@@ -40,10 +38,13 @@ class _Objects:
             self._twice = next(key for key in keys if keys.count(key) > 1)
         return made
 
-    def fault(self) -> str | None:
-        """What is wrong with the record read since the last call; None if nothing is."""
+    def checked(self, place: str, value: Any, complain: Fault) -> Iterator[tuple[str, Any]]:
+        """The record just read, unless one of its objects had a key twice."""
         twice, self._twice = self._twice, None
-        return None if twice is None else f"the key {twice!r} stands twice in it"
+        if twice is None:
+            yield place, value
+        else:
+            complain(place, f"the key {twice!r} stands twice in it")
 
 
 def json_records(path: Path, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
@@ -96,16 +97,13 @@ def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
                 continue
             if line.strip():
                 try:
-                    text = line.decode("utf-8").removeprefix(_BOM)
+                    text = line.removeprefix(BOM).decode("utf-8")
                     value = json.loads(text, object_pairs_hook=objects)
                 except (ValueError, RecursionError) as error:
                     end = "" if line.endswith(b"\n") else ", cut off before the end of the line"
                     complain(place, f"not valid JSON ({reason(error)}{end})")
                     continue
-                if why := objects.fault():
-                    complain(place, why)
-                else:
-                    yield place, value
+                yield from objects.checked(place, value, complain)
 
 
 def _skip_line(handle: IO[bytes]) -> None:
@@ -125,10 +123,7 @@ def _document(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
     except (ValueError, RecursionError) as error:
         complain("record 1", f"not valid JSON ({reason(error)})")
         return
-    if why := objects.fault():
-        complain("record 1", why)
-    else:
-        yield "record 1", value
+    yield from objects.checked("record 1", value, complain)
 
 
 def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
@@ -137,10 +132,7 @@ def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
         try:
             for _, _, value in JsonList(handle.read, MAX_RECORD_BYTES, pairs=objects):
                 number += 1
-                if why := objects.fault():
-                    complain(f"record {number}", why)
-                else:
-                    yield f"record {number}", value
+                yield from objects.checked(f"record {number}", value, complain)
         except BrokenListError as error:
             complain(f"record {number + 1}", f"not valid JSON from here on ({error})")
 

@@ -32,6 +32,7 @@ from dtvqa_plugin.predictions.rows import (
     unescaped,
 )
 from dtvqa_plugin.predictions.shapes import (
+    NO_COLUMNS,
     Columns,
     Kind,
     RawAnswer,
@@ -58,7 +59,6 @@ from dtvqa_plugin.predictions.shapes import (
 __all__ = ["Columns", "Kind", "RawAnswer", "answers", "found_names", "sniff", "vlmevalkit_name"]
 
 _LOOKED_AT = 20
-_NO_COLUMNS = Columns()
 _NO_SUCH = "\ufdd0"
 """A column that no table has: asking for it names those that are there."""
 _READERS: Mapping[Kind, Reader] = {
@@ -81,7 +81,7 @@ _TABLE_COLUMNS: Mapping[str, Kind] = {
 # --- the kind ---------------------------------------------------------------------------------
 
 
-def sniff(path: Path, columns: Columns = _NO_COLUMNS) -> Kind | None:
+def sniff(path: Path, columns: Columns = NO_COLUMNS) -> Kind | None:
     """The kind of a file, None if it holds no predictions. Looks at its first records only.
 
     Raises PredictionFileError for a file so damaged that nothing in it can be read, and
@@ -220,7 +220,7 @@ def found_names(path: Path) -> str:
 
 
 def answers(
-    path: Path, kind: Kind, fault: Fault, columns: Columns = _NO_COLUMNS
+    path: Path, kind: Kind, fault: Fault, columns: Columns = NO_COLUMNS
 ) -> Iterator[RawAnswer]:
     """Stream the answers of a file; records that cannot be read go to ``fault``.
 

@@ -44,6 +44,10 @@ class Columns:
         return self.id is not None or self.prediction is not None
 
 
+NO_COLUMNS = Columns()
+"""The file's kind says all columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a record holds of the question itself.
@@ -149,8 +153,7 @@ def asked(record: Mapping[str, Any]) -> Asked | None:
     text = "\n".join(texts)
     images += _IMAGE_TAG.findall(text)
     answers = tuple(answer for key in _ANSWER_KEYS for answer in _answers(record.get(key)))
-    number = record.get("question_id")
-    given = as_key(number) if is_key(number) else ""
+    given = _number(record.get("question_id")) or ""
     known = bool(text) and bool(images or answers or given)
     return Asked(tuple(dict.fromkeys(images)), text, answers, given) if known else None
 
@@ -228,10 +231,7 @@ def plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
 
 
 def lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
-    ours = record.get("dtvqa")
-    doc = record.get("doc")
-    ours = ours if isinstance(ours, dict) else {}
-    doc = doc if isinstance(doc, dict) else {}
+    ours, doc = mapping(record.get("dtvqa")), mapping(record.get("doc"))
     return RawAnswer(
         place,
         named(ours) or named(doc) or named(record),
@@ -285,11 +285,10 @@ def swift_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
 
 def evalscope_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     """EvalScope 1.x ``predictions``: the whole output of the model beside the messages."""
-    output = record.get("model_output")
     return RawAnswer(
         place,
         named(record),
-        chosen(output if isinstance(output, dict) else {}),
+        chosen(mapping(record.get("model_output"))),
         model=text_of(record.get("model")),
         record=record,
     )
@@ -297,10 +296,8 @@ def evalscope_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
 
 def review_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     """EvalScope 1.x ``reviews``: what was scored; ``generation_index`` counts repeats from 0."""
-    sample = record.get("sample_score")
-    sample = sample if isinstance(sample, dict) else {}
-    score = sample.get("score")
-    score = score if isinstance(score, dict) else {}
+    sample = mapping(record.get("sample_score"))
+    score = mapping(sample.get("score"))
     number = sample.get("generation_index")
     return RawAnswer(
         place,
@@ -313,16 +310,14 @@ def review_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
 
 def inspect_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     """A sample of an inspect_ai log; ``epoch`` counts repeats from 1."""
-    output = record.get("output")
-    output = output if isinstance(output, dict) else {}
-    said = None if record.get("error") else chosen(output)
+    said = None if record.get("error") else chosen(mapping(record.get("output")))
     kept = record.get("attachments")
     if isinstance(said, str) and said.startswith(_ATTACHMENT) and isinstance(kept, dict):
         said = kept.get(said.removeprefix(_ATTACHMENT), said)
-    epoch, number = record.get("epoch"), record.get("id")
+    epoch = record.get("epoch")
     return RawAnswer(
         place,
-        named(record) or (as_key(number) if is_key(number) else None),
+        named(record) or _number(record.get("id")),
         said,
         repeat=str(epoch) if isinstance(epoch, int) else None,
         record=record,
@@ -440,6 +435,10 @@ def stored_scores(record: Mapping[str, Any]) -> dict[str, float]:
         for name, value in found.items()
         if not isinstance(value, bool)
     }
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def text_of(value: object) -> str | None:

@@ -15,7 +15,7 @@ from itertools import product
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -172,8 +172,8 @@ def _table(title: str) -> Table:
 def _add(shown: Table, columns: Iterable[_Column]) -> None:
     """Add columns whose lines are never broken."""
     for column in columns:
-        side = "right" if column.right else "left"
-        shown.add_column(Text(column.heading), justify=side, no_wrap=True)  # type: ignore[arg-type]
+        side: JustifyMethod = "right" if column.right else "left"
+        shown.add_column(Text(column.heading), justify=side, no_wrap=True)
 
 
 def _fill(console: Console, shown: Table, columns: Sequence[_Column]) -> None:

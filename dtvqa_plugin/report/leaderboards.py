@@ -16,7 +16,7 @@ from dtvqa_plugin.benchmark.release import REPO_ID
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.names import HEADINGS, HEADLINE, METRICS
-from dtvqa_plugin.report.rendering import part_heading
+from dtvqa_plugin.report.rendering import part_heading, with_bounds
 from dtvqa_plugin.runs.design import OVERALL
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.runs.signature import UNKNOWN
@@ -151,11 +151,7 @@ def _check_one_a_condition(items: Sequence[Published]) -> None:
 
 
 def _notes(item: Published) -> str:
-    figures = []
-    for metric in METRICS:
-        value, interval = item.row.cells[OVERALL, metric]
-        spread = "" if interval is None else f" [{interval.low:.1f}, {interval.high:.1f}]"
-        figures.append(f"{HEADINGS[metric]} {value:.1f}{spread}")
+    figures = [f"{HEADINGS[name]} {with_bounds(item.row, OVERALL, name)}" for name in METRICS]
     return f"condition {item.run.condition}; {', '.join(figures)}; {item.run.signature()}"
 
 

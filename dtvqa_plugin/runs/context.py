@@ -20,7 +20,7 @@ from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.predictions.kinds import vlmevalkit_name
 from dtvqa_plugin.predictions.opening import bare_name
 from dtvqa_plugin.predictions.reader import iter_records
-from dtvqa_plugin.predictions.shapes import stored_scores
+from dtvqa_plugin.predictions.shapes import mapping, stored_scores
 from dtvqa_plugin.runs.image_path import (
     GREY,
     HOST_DEFAULT,
@@ -90,6 +90,11 @@ class Context:
     files: Mapping[str, str] = field(default_factory=dict)
     stored: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     stored_means: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def named_model(self) -> str | None:
+        """The model that a file or its host names; None where nothing does."""
+        return None if self.nameless else self.model
 
 
 # --- lmms-eval --------------------------------------------------------------------------------
@@ -375,10 +380,6 @@ def _file_hashes(metadata: Mapping[str, Any]) -> dict[str, str]:
     files = mapping(mapping(metadata.get("data")).get("files"))
     hashes = {str(path): mapping(entry).get("sha256") for path, entry in files.items()}
     return {path: digest for path, digest in hashes.items() if isinstance(digest, str)}
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _read_json(path: Path) -> Mapping[str, Any] | None:

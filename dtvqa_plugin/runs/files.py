@@ -13,18 +13,17 @@ from pathlib import Path
 from dtvqa_plugin.predictions.kinds import found_names, sniff
 from dtvqa_plugin.predictions.opening import bare_name, is_candidate, is_dataset_folder
 from dtvqa_plugin.predictions.rows import NoPredictionsError, PredictionFileError
-from dtvqa_plugin.predictions.shapes import Columns, Kind
+from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.utils import files as system
 
 MAX_FILES = 5_000
 _NAMED = 5
 """How many files of a folder without any run are named with their keys."""
-_NO_COLUMNS = Columns()
 
 
 def find_files(
-    path: Path, columns: Columns = _NO_COLUMNS
+    path: Path, columns: Columns = NO_COLUMNS
 ) -> tuple[list[tuple[Path, Kind]], list[str]]:
     """The prediction files under a path, each once, and what was left out and why.
 

@@ -8,11 +8,11 @@ from itertools import combinations, takewhile
 from pathlib import Path
 
 from dtvqa_plugin.metrics import DEFAULT_TAU
-from dtvqa_plugin.predictions.shapes import Columns
+from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns
 from dtvqa_plugin.runs.context import AnswerOrigin, Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
 from dtvqa_plugin.runs.naming import INCIDENTAL, distinct_names
-from dtvqa_plugin.runs.parts import NO_COLUMNS, Part
+from dtvqa_plugin.runs.parts import Part
 from dtvqa_plugin.runs.reading import as_run, parts_of
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import TEXT_KEPT, Run
@@ -54,8 +54,8 @@ def join_runs(
         parts, left_out = parts_of(path, references, tau, columns, text_kept)
         skipped += left_out
         for part in parts:
-            model = None if part.context.nameless else part.context.model
-            key = (model, part.context.condition, part.split, _seeds(part.context))
+            context = part.context
+            key = (context.named_model, context.condition, part.split, _seeds(context))
             groups.setdefault(key, {}).setdefault(part.path.resolve(), part)
     runs = []
     for (model, *_), shards in groups.items():
@@ -170,8 +170,8 @@ def join_repeats(runs: Sequence[Run]) -> list[Run]:
     """
     groups: dict[tuple[str | None, str, str], list[Run]] = {}
     for run in runs:
-        model = None if run.context.nameless else run.context.model
-        groups.setdefault((model, run.condition, run.split), []).append(run)
+        key = (run.context.named_model, run.condition, run.split)
+        groups.setdefault(key, []).append(run)
     return distinct_names([_of_repeats(group) for group in groups.values()])
 
 
@@ -237,8 +237,7 @@ def shards_among(runs: Sequence[Run]) -> list[Run]:
     """
     groups: dict[tuple[object, ...], list[Run]] = {}
     for run in runs:
-        model = None if run.context.nameless else run.context.model
-        key = (model, run.condition, run.split)
+        key = (run.context.named_model, run.condition, run.split)
         if run.missing:
             groups.setdefault(key, []).append(run)
     for group in groups.values():
@@ -285,7 +284,7 @@ def _named_in_one(first: Run, second: Run) -> list[str]:
 def _identity(run: Run) -> dict[str, str]:
     """What files of one run have in common besides the split; "" where it is not named."""
     return {
-        "model": "" if run.context.nameless else run.context.model,
+        "model": run.context.named_model or "",
         "condition": run.context.condition or "",
         "seed": _seeds(run.context),
     }

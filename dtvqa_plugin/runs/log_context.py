@@ -8,13 +8,12 @@ from typing import Any
 
 from dtvqa_plugin.predictions.inspect_log import log_header
 from dtvqa_plugin.predictions.opening import bare_name
-from dtvqa_plugin.predictions.shapes import Kind
+from dtvqa_plugin.predictions.shapes import Kind, mapping
 from dtvqa_plugin.runs.context import (
     MAX_METADATA_BYTES,
     Context,
     joined,
     lmms_context,
-    mapping,
     plain_values,
     vlmevalkit_context,
 )

@@ -13,7 +13,7 @@ from dtvqa_plugin.data.splits import CUSTOM_VARIABLE
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
 from dtvqa_plugin.predictions.kinds import answers
-from dtvqa_plugin.predictions.shapes import Columns, Kind, RawAnswer, asked
+from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind, RawAnswer, asked
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Difference, RunError
 from dtvqa_plugin.runs.log_context import context_of
@@ -25,7 +25,6 @@ MIXED_SHARE = 0.2
 """Above this share of questions answered again and differently, a file holds several runs."""
 
 FIRST_REPEAT = "1"
-NO_COLUMNS = Columns()
 
 
 @dataclass(slots=True)

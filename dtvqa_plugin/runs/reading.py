@@ -15,11 +15,11 @@ from pathlib import Path
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.predictions.rows import PredictionFileError
-from dtvqa_plugin.predictions.shapes import Columns, Kind
+from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
 from dtvqa_plugin.runs.files import STANDARD_INPUT, cannot_open, find_files, spooled_input
 from dtvqa_plugin.runs.naming import distinct_names
-from dtvqa_plugin.runs.parts import NO_COLUMNS, Part, read_file
+from dtvqa_plugin.runs.parts import Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
 from dtvqa_plugin.runs.run import TEXT_KEPT, Run
 from dtvqa_plugin.utils.text import counted

@@ -80,7 +80,7 @@ class References:
         self.home = home
         self._splits: dict[str, dict[str, Record]] = {}
         self.lacking: DataError | None = None
-        self._images: dict[str, dict[str, list[Record]]] = {}
+        self._images: dict[str, dict[str, list[tuple[str, Record]]]] = {}
         self._split_names: dict[str, str] = {}
         self._stamps: dict[tuple[str, tuple[str, ...]], AnnotationStamp] = {}
 
@@ -155,24 +155,27 @@ class References:
         for split in _ASKED_SPLITS:
             by_image = self._by_image(split)
             fitting = [
-                record
+                (question, record)
                 for name in names or by_image
-                for record in by_image.get(name, ())
-                if (names or _is_known_by(record, asked)) and _one_line(record.question) in text
+                for question, record in by_image.get(name, ())
+                if (names or _is_known_by(record, asked)) and question in text
             ]
             # A question inside a longer one is the longer one; two questions side by side (examples
             # in the prompt) do not tell which of them was answered.
-            asked_for = {_one_line(record.question) for record in fitting}
+            asked_for = {question for question, _ in fitting}
             whole = {q for q in asked_for if not any(q in other for other in asked_for - {q})}
-            found = [record for record in fitting if _one_line(record.question) in whole]
+            found = [record for question, record in fitting if question in whole]
             if found:
                 return (split, found[0]) if len(found) == 1 else None
         return None
 
-    def _by_image(self, split: str) -> Mapping[str, list[Record]]:
-        """The questions of a split by the picture's file name; none without a custom set."""
+    def _by_image(self, split: str) -> Mapping[str, list[tuple[str, Record]]]:
+        """The questions of a split in one line, with their records, by the picture's file name.
+
+        None without a custom set.
+        """
         if split not in self._images:
-            found: dict[str, list[Record]] = {}
+            found: dict[str, list[tuple[str, Record]]] = {}
             if any(known.name == split and known.id_prefixes for known in self._known):
                 try:
                     questions = self.split(split).values()
@@ -180,7 +183,8 @@ class References:
                     self.lacking = self.lacking or error
                     questions = {}.values()
                 for record in questions:
-                    found.setdefault(_file_name(record.image), []).append(record)
+                    asked_as = (_one_line(record.question), record)
+                    found.setdefault(_file_name(record.image), []).append(asked_as)
             self._images[split] = found
         return self._images[split]
 

@@ -238,17 +238,18 @@ def _finding(pair: tuple[str, str], found: Interval, p_holm: float, level: float
 
 def _sentence(a: str, b: str, found: Interval, p_holm: float, level: float) -> str:
     """The finding in words, which claim no more than the interval and the p-value allow."""
-    size = f"{abs(found.value):.1f} points ({level:.0%} interval {found.low:+.1f} to "
-    size += f"{found.high:+.1f})"
+    what = _what(a, b)
+    points = f"points ({level:.0%} interval {found.low:+.1f} to {found.high:+.1f})"
     if found.low <= 0 <= found.high:
-        return f"{_what(a, b)}: no difference is shown, {found.value:+.1f} {size.partition(' ')[2]}"
+        return f"{what}: no difference is shown, {found.value:+.1f} {points}"
     if p_holm > 1 - level:
         return (
-            f"{_what(a, b)}: not certain, {found.value:+.1f} {size.partition(' ')[2]}. The "
-            "interval excludes 0, but chance explains it when all comparisons are counted"
+            f"{what}: not certain, {found.value:+.1f} {points}. The interval excludes 0, but "
+            "chance explains it when all comparisons are counted"
         )
-    meaning = _meaning(a, b, gained=found.value > 0)
-    return f"{_what(a, b)}: {'gains' if found.value > 0 else 'costs'} {size}. {meaning}".rstrip()
+    gained = found.value > 0
+    change = f"{'gains' if gained else 'costs'} {abs(found.value):.1f} {points}"
+    return f"{what}: {change}. {_meaning(a, b, gained=gained)}".rstrip()
 
 
 def _what(a: str, b: str) -> str:
