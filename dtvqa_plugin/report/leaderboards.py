@@ -64,10 +64,15 @@ def published(runs: Sequence[Run], tables: Sequence[ResultTable]) -> list[Publis
     return found
 
 
+def _is_benchmark(run: Run) -> bool:
+    """Whether a run is over DT-VQA's test questions, not over the sample or a custom set."""
+    return run.split == "test"
+
+
 def _dataset(run: Run, dataset_id: str | None) -> str:
     if dataset_id is not None:
         return dataset_id
-    if run.split != "test":
+    if not _is_benchmark(run):
         raise DTVQAError(
             f"{run.name}: its questions are not DT-VQA's test questions (split {run.split}); name "
             "the dataset that they belong to with --dataset-id"
@@ -85,7 +90,7 @@ def task_id(run: Run) -> str:
 
     These are the names of our lmms-eval tasks; of an unknown condition, ``dtvqa_unknown``.
     """
-    base = "dtvqa" if run.split == "test" else f"dtvqa_{run.split}"
+    base = "dtvqa" if _is_benchmark(run) else f"dtvqa_{run.split}"
     ending = _ENDINGS.get(run.condition, f"_{run.condition}")
     return f"{base}{ending}"
 
@@ -95,7 +100,7 @@ def _what(run: Run, part: str) -> str:
 
 
 def _title(run: Run) -> str:
-    return "DT-VQA" if run.split == "test" else f"dtvqa-plugin's split {run.split}"
+    return "DT-VQA" if _is_benchmark(run) else f"dtvqa-plugin's split {run.split}"
 
 
 def eval_results(
@@ -299,7 +304,7 @@ def _result(item: Published, part: str, metric: str, identity: str) -> dict[str,
 
 def _source_data(run: Run, count: int) -> dict[str, Any]:
     details = {"annotations_sha256": run.annotations.sha256}
-    if run.split != "test":
+    if not _is_benchmark(run):
         return {
             "dataset_name": _title(run),
             "source_type": "other",
