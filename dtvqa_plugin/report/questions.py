@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from dtvqa_plugin.analysis.failures.outcomes import outcome
 from dtvqa_plugin.analysis.failures.placing import Page
@@ -114,14 +114,34 @@ def _storable(value: Any) -> tuple[Any, bool]:
     return text, changes > 0
 
 
+_NUL = "\ud800"
+"""Stands for NUL on its way through `csv`; the rows hold no surrogates any more."""
+
+
+class _NulKept:
+    """A text file for ``csv.writer``, which refuses NUL in Python 3.10."""
+
+    def __init__(self, handle: TextIO) -> None:
+        self._handle = handle
+
+    def write(self, text: str) -> int:
+        return self._handle.write(text.replace(_NUL, "\0"))
+
+
 def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.DictWriter(handle, COLUMNS, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        writer = csv.DictWriter(
+            _NulKept(handle), COLUMNS, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
+        )
         writer.writeheader()
         for row in rows:
             writer.writerow(
-                {key: escaped(row[key] or "") if key in _TEXTS else row[key] for key in COLUMNS}
+                {key: _csv_text(row[key]) if key in _TEXTS else row[key] for key in COLUMNS}
             )
+
+
+def _csv_text(text: str | None) -> str:
+    return escaped(text or "").replace("\0", _NUL)
 
 
 def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:

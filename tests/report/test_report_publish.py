@@ -131,10 +131,10 @@ def test_csv_is_valid_for_the_standard_reader(tmp_path: Path, awkward: Path) -> 
     path = tmp_path / "rows.csv"
     publish(awkward, "-o", path)
     with path.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    assert [unescaped(row["prediction"]) for row in rows] == [
-        answer.text for answer in read_run(awkward, text_kept=sys.maxsize).answers
-    ]
+        # Through a stand-in: the csv reader of Python 3.10 refuses NUL.
+        rows = list(csv.DictReader(line.replace("\0", "\ue000") for line in handle))
+    found = [unescaped(row["prediction"]).replace("\ue000", "\0") for row in rows]
+    assert found == [answer.text for answer in read_run(awkward, text_kept=sys.maxsize).answers]
 
 
 # --- results of the whole benchmark -----------------------------------------------------------
