@@ -106,8 +106,12 @@ _LEAST_WORDS = 4
 
 _GOES_ON = re.compile(
     r"please|answer|provide|give|reply|respond|output|keep|write|return|think|let|just"
+    r"|(?:请|只|用|仅|不|勿|根据|直接|尽).*|.*(?:答|解释|输出|给出).*"
 )
 """Words after which what follows a question is an instruction, no longer the question."""
+
+_WORD = re.compile(r"[\u3400-\u9fff]+|[^\s\u3400-\u9fff]+")
+"""A word of a normalised text. Chinese after or before Latin letters is a word of its own."""
 
 _LEAST_PART = 8
 """Minimum length of a line or sentence that is compared separately."""
@@ -211,7 +215,7 @@ class BenchmarkQuestions:
         self._known = list(self._ids)
         self._starts: dict[tuple[str, ...], list[str]] = {}
         for key in self._known:
-            words = tuple(key.split())
+            words = tuple(_WORD.findall(key))
             if len(words) >= _LEAST_WORDS:
                 self._starts.setdefault(words[:_LEAST_WORDS], []).append(key)
 
@@ -260,10 +264,10 @@ class BenchmarkQuestions:
 
     def _inside(self, line: str) -> Iterator[str]:
         """Test questions at the end of a line, or before an instruction in it."""
-        words = line.split()
+        words = _WORD.findall(line)
         for start in range(len(words) - _LEAST_WORDS + 1):
             for key in self._starts.get(tuple(words[start : start + _LEAST_WORDS]), ()):
-                asked = key.split()
+                asked = _WORD.findall(key)
                 after = words[start + len(asked) :][:1]
                 if words[start : start + len(asked)] == asked and (
                     not after or _GOES_ON.fullmatch(after[0])

@@ -175,6 +175,49 @@ def test_short_parts_and_endless_texts_do_no_harm() -> None:
     assert without_instructions(normalised("Answer the question.")) == "answer the question"
 
 
+CHINESE_BEHIND = [
+    "只写答案",
+    "请从图片中读出答案",
+    "根据图片内容回答",
+    "用中文回答，不超过五个字",
+    "直接给出答案即可",
+    "仅输出最终结果",
+    "不需要解释",
+    "回答要简短",
+    "麻烦用英文作答",
+    "尽量简短地回答",
+    "无需解释，给出答案",
+    "答案用一个单词表示",
+    "以简洁的方式作答",
+    "勿输出多余内容",
+    "尽可能使用原文",
+    "读图后给出结果",
+]
+"""Instructions right behind a question without its mark; half of them were kept unseen."""
+
+CHINESE_GOES_ON = ["净含量的数字", "康师傅下面的字", "一词左边", "招牌上", "两个字之后的词"]
+
+
+@pytest.mark.parametrize("behind", CHINESE_BEHIND)
+def test_released_questions_are_found_before_a_chinese_instruction(
+    behind: str, shared_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DTVQA_HOME", str(shared_dir / "hub/DT-VQA"))
+    asked = list(records("test"))[5::12]
+    known = BenchmarkQuestions(records("test"))
+    texts = [(r.question_id, f"{r.question.rstrip('?')}{behind}", r.answers) for r in asked]
+    found = {match.where: match for match, _ in known.find(texts)}
+    assert len(found) >= 0.95 * len(asked)
+    assert {match.same_answer for match in found.values()} == {True}
+
+
+@pytest.mark.parametrize("behind", CHINESE_GOES_ON)
+def test_a_question_that_goes_on_in_chinese_is_another(behind: str, own_home: Path) -> None:
+    known = BenchmarkQuestions(records("test"))
+    texts = [("here", f"{SAME.rstrip('?')}{behind}", ("word 2",))]
+    assert [match.how for match, _ in known.find(texts) if match.how != "similar"] == []
+
+
 SUFFIXES = [
     "\nAnswer the question using a single word or phrase.",
     " Please write nothing but the answer, in the language of the label.",
