@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditions
 from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
 from dtvqa_plugin.cli.options import Whole
+from dtvqa_plugin.cli.output import TERMINAL, OutputFile, emit, emit_tables, style_of
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.report import conditions
 from dtvqa_plugin.report import diagnosis as shown
 from dtvqa_plugin.report.rendering import to_json
-from dtvqa_plugin.utils.files import written
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _PATH = click.Path(path_type=Path)
 _SUFFIXES = {".md": "markdown", ".json": "json"}
@@ -35,7 +37,7 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["terminal", "markdown", "json"]),
+    type=click.Choice([TERMINAL, "markdown", "json"]),
     help="Default: by the output file's name, else terminal.",
 )
 @click.option("--engine", help="Whose recognised text to use (default: the most complete).")
@@ -50,7 +52,10 @@ _SUFFIXES = {".md": "markdown", ".json": "json"}
 @level_option
 @source_options
 @click.option(
-    "-o", "--output", type=_PATH, help="Write here; a name in .md or .json sets the format."
+    "-o",
+    "--output",
+    type=OutputFile(),
+    help="Write here; a name in .md or .json sets the format.",
 )
 def diagnose(
     runs: tuple[Path, ...],
@@ -72,7 +77,7 @@ def diagnose(
     not metrics of the paper.
     """
     found = source.runs(runs)
-    style = style or (_SUFFIXES.get(output.suffix.lower()) if output else None) or "terminal"
+    style = style_of(style, output, _SUFFIXES)
     if join:
         joined = join_conditions(found, resamples=resamples, seed=seed, level=level)
         _show(
@@ -106,21 +111,8 @@ def _show(
 ) -> None:
     """Print or write what one of the three makes, as ``style`` says."""
     if style == "markdown":
-        _write(markdown(), output)
+        emit(markdown(), output)
     elif style == "json":
-        _write(to_json(document()), output)
-    elif output is None:
-        terminal(Console(highlight=False, markup=False))
+        emit(to_json(document()), output)
     else:
-        text = io.StringIO()
-        terminal(Console(file=text, width=100, color_system=None, highlight=False, markup=False))
-        _write(text.getvalue(), output)
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    with written(output) as partial:
-        partial.write_text(text, encoding="utf-8")
-    click.echo(f"Written: {output}", err=True)
+        emit_tables(terminal, output)

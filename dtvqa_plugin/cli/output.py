@@ -7,14 +7,23 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dtvqa_plugin.errors import DTVQAError
+from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TERMINAL = "terminal"
+"""The format of tables for people."""
+
+_WIDTH_OF_FILES = 100
 
 
 def escape_what_streams_cannot_hold() -> None:
@@ -57,6 +66,37 @@ def note(text: str) -> None:
     tqdm.write(visible(text), file=sys.stderr)
 
 
+def style_of(style: str | None, output: Path | None, suffixes: Mapping[str, str]) -> str:
+    """The format that was asked for, else that of the output's name, else `TERMINAL`."""
+    if style is not None:
+        return style
+    return suffixes.get(output.suffix.lower(), TERMINAL) if output else TERMINAL
+
+
+def emit(text: str, output: Path | None) -> None:
+    """Print text, or write it whole or not at all. Raises DTVQAError where that fails."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    with written(output) as partial:
+        partial.write_text(text, encoding="utf-8")
+    click.echo(f"Written: {output}", err=True)
+
+
+def emit_tables(show: Callable[[Console], None], output: Path | None) -> None:
+    """Print what ``show`` prints, or write it as plain text. Raises DTVQAError like `emit`."""
+    from rich.console import Console  # heavy, and most forms need none
+
+    if output is None:
+        show(Console(highlight=False, markup=False))
+        return
+    text = io.StringIO()
+    show(
+        Console(file=text, width=_WIDTH_OF_FILES, color_system=None, highlight=False, markup=False)
+    )
+    emit(text.getvalue(), output)
+
+
 def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     """Refuse to write over what a command reads.
 
@@ -80,6 +120,18 @@ def _is_of(output: Path, path: Path) -> bool:
     """Whether an output is an input, or a file of one that is a folder."""
     inside = path.is_dir() and output.resolve().is_relative_to(path.resolve())
     return inside or path.samefile(output)
+
+
+class OutputFile(click.Path):
+    """A file to write. Where it cannot be written, the command ends before any work is done."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path: Path = super().convert(value, param, ctx)  # type: ignore[assignment]  # path_type above
+        check_place(path)
+        return path
 
 
 def check_place(path: Path) -> None:

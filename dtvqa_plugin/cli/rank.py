@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
+from dtvqa_plugin.analysis.ranking import Ranking
 from dtvqa_plugin.analysis.ranking import rank as rank_runs
+from dtvqa_plugin.cli.output import TERMINAL, OutputFile, emit, emit_tables, style_of
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import ranking as shown
@@ -15,8 +17,12 @@ from dtvqa_plugin.report.layout import print_grid
 from dtvqa_plugin.report.rendering import to_json
 from dtvqa_plugin.utils.text import plain
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 _PATH = click.Path(path_type=Path)
 _PAIRS_SHOWN = 15
+_SUFFIX_FORMATS = {".md": "markdown", ".json": "json"}
 
 
 @click.command()
@@ -28,19 +34,31 @@ _PAIRS_SHOWN = 15
     help="Show the pairwise differences.  [default: shown for up to six runs, which have "
     f"{_PAIRS_SHOWN} pairs]",
 )
-@click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice([TERMINAL, "markdown", "json"]),
+    help="Default: by the output file's name, else terminal.",
+)
 @resampling_options
 @level_option
 @source_options
+@click.option(
+    "-o",
+    "--output",
+    type=OutputFile(),
+    help="Write here; a name in .md or .json sets the format.",
+)
 def rank(
     runs: tuple[Path, ...],
     metric: str,
     pairs: bool | None,
-    style: str,
+    style: str | None,
     resamples: int,
     seed: int,
     level: float,
     source: Source,
+    output: Path | None,
 ) -> None:
     """Rank RUNS over the same questions: rank intervals, groups, pairwise differences.
 
@@ -48,12 +66,19 @@ def rank(
     """
     found = source.runs(runs)
     ranking = rank_runs(found, metric, resamples=resamples, seed=seed, level=level)
+    style = style_of(style, output, _SUFFIX_FORMATS)
+    with_pairs = len(ranking.pairs) <= _PAIRS_SHOWN if pairs is None else pairs
     if style == "json":
-        click.echo(to_json(shown.ranking_document(ranking)), nl=False)
-        return
-    console = Console(highlight=False, markup=False)
+        emit(to_json(shown.ranking_document(ranking)), output)
+    elif style == "markdown":
+        emit(shown.to_markdown(ranking, with_pairs), output)
+    else:
+        emit_tables(lambda console: _print(console, ranking, with_pairs), output)
+
+
+def _print(console: Console, ranking: Ranking, with_pairs: bool) -> None:
     print_grid(console, shown.PLACE_HEADER, shown.place_cells(ranking), 2)
-    if pairs or (pairs is None and len(ranking.pairs) <= _PAIRS_SHOWN):
+    if with_pairs:
         print_grid(console, shown.PAIR_HEADER, shown.pair_cells(ranking), 2)
     for note in shown.ranking_notes(ranking):
         console.print(plain(note))

@@ -11,6 +11,7 @@ from dtvqa_plugin.analysis.failures.conditions import conditions, joinable
 from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose
 from dtvqa_plugin.analysis.published import published_rows
+from dtvqa_plugin.cli.output import OutputFile
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.report.html.document import (
@@ -31,7 +32,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "-o",
     "--output",
-    type=_PATH,
+    type=OutputFile(),
     default=Path("report.html"),
     show_default=True,
     help="The file to write.",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from dtvqa_plugin.analysis import power as power_analysis
 from dtvqa_plugin.analysis.audits import LeakagePart, leakage
@@ -18,6 +16,7 @@ from dtvqa_plugin.analysis.comparison import compare as compare_runs
 from dtvqa_plugin.analysis.published import PublishedRow, published_rows
 from dtvqa_plugin.analysis.tables import ResultTable, result_tables
 from dtvqa_plugin.cli.options import Share, Whole
+from dtvqa_plugin.cli.output import TERMINAL, OutputFile, emit, emit_tables, style_of
 from dtvqa_plugin.cli.run_options import (
     Command,
     Source,
@@ -32,10 +31,11 @@ from dtvqa_plugin.runs.design import Design
 from dtvqa_plugin.runs.faults import RunError
 from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.run import Run
-from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import counted, plain, visible
 
-TERMINAL = "terminal"
+if TYPE_CHECKING:
+    from rich.console import Console
+
 _SUFFIX_FORMATS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
 _FLIPS_SHOWN = 10
 _ROWS_NAMED = 3
@@ -47,7 +47,7 @@ def _shared(command: Command) -> Any:
     output = click.option(
         "-o",
         "--output",
-        type=_PATH,
+        type=OutputFile(),
         help="Write here; a name in .md or .json (score: .tex, .csv too) sets the format.",
     )
     return source_options(output(command))
@@ -115,7 +115,7 @@ def score(
     blank_run = None if blank is None else source.run(blank)
     leaks = [] if blank_run is None else _leaks(found, blank_run)
     metrics = METRICS if metric == "all" else (metric,) if metric else None
-    style = _format(style, output)
+    style = style_of(style, output, _SUFFIX_FORMATS)
     if style != TERMINAL:
         _emit_score(style, output, tables, leaks, audits is not False)
         return
@@ -125,7 +125,7 @@ def score(
         for run, parts in leaks:
             terminal.print_leakage(console, _leak_title(run), parts)
 
-    _print(show, output)
+    emit_tables(show, output)
 
 
 def _say_unshown(rows: Sequence[PublishedRow], tables: Sequence[ResultTable]) -> None:
@@ -162,18 +162,18 @@ def _emit_score(
             heading = rendering.escape_markdown(_leak_title(run))
             table = rendering.markdown_table(rendering.LEAKAGE_HEADER, cells)
             text += f"\n#### {heading}\n\n{table}"
-        _write(text, output)
+        emit(text, output)
     elif style == "latex":
-        _write(latex.to_latex(tables), output)
+        emit(latex.to_latex(tables), output)
     elif style == "csv":
-        _write(rendering.to_csv(tables), output)
+        emit(rendering.to_csv(tables), output)
     else:
         document = rendering.tables_document(tables)
         document["leakage"] = [
             {"run": run.name, "condition": run.condition, "parts": [asdict(p) for p in parts]}
             for run, parts in leaks
         ]
-        _write(rendering.to_json(document), output)
+        emit(rendering.to_json(document), output)
 
 
 def _leak_title(run: Run) -> str:
@@ -237,7 +237,7 @@ def compare(
         for a, b in pairs
     ]
     metrics = METRICS if metric == "all" else (metric,)
-    _emit_comparisons(_format(style, output), output, found, metrics, flips)
+    _emit_comparisons(style_of(style, output, _SUFFIX_FORMATS), output, found, metrics, flips)
 
 
 def _emit_comparisons(
@@ -253,12 +253,12 @@ def _emit_comparisons(
             for comparison in found:
                 terminal.print_comparison(console, comparison, metrics, flips)
 
-        _print(show, output)
+        emit_tables(show, output)
     elif style == "markdown":
-        _write("\n".join(rendering.comparison_markdown(c, metrics) for c in found), output)
+        emit("\n".join(rendering.comparison_markdown(c, metrics) for c in found), output)
     elif style == "json":
         documents = [rendering.comparison_document(comparison) for comparison in found]
-        _write(rendering.to_json({"comparisons": documents}), output)
+        emit(rendering.to_json({"comparisons": documents}), output)
     else:
         raise click.UsageError(f"a comparison is written as markdown or json, not {style}")
 
@@ -329,47 +329,19 @@ def power(
     else:
         raise click.UsageError(f"power takes two runs or none; got {len(runs)}")
     title = f"Smallest difference in points found with {power_:.0%} power at level {alpha:g}"
-    _emit_power(_format(style, output), output, rows, title)
+    _emit_power(style_of(style, output, _SUFFIX_FORMATS), output, rows, title)
 
 
 def _emit_power(
     style: str, output: Path | None, rows: Sequence[power_analysis.Detectable], title: str
 ) -> None:
     if style == TERMINAL:
-        _print(lambda console: terminal.print_power(console, rows, title), output)
+        emit_tables(lambda console: terminal.print_power(console, rows, title), output)
     elif style == "markdown":
         table = rendering.markdown_table(rendering.POWER_HEADER, rendering.power_cells(rows), 2)
         notes = "".join(f"\n- {note}\n" for note in rendering.power_notes(rows))
-        _write(f"### {title}\n\n{table}{notes}", output)
+        emit(f"### {title}\n\n{table}{notes}", output)
     elif style == "json":
-        _write(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)
+        emit(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)
     else:
         raise click.UsageError(f"power is written as markdown or json, not {style}")
-
-
-# --- output -----------------------------------------------------------------------------------
-
-
-def _format(style: str | None, output: Path | None) -> str:
-    if style is not None:
-        return style
-    return TERMINAL if output is None else _SUFFIX_FORMATS.get(output.suffix.lower(), TERMINAL)
-
-
-def _print(show: Callable[[Console], None], output: Path | None) -> None:
-    if output is None:
-        show(Console(highlight=False, markup=False))
-        return
-    text = io.StringIO()
-    show(Console(file=text, width=100, color_system=None, highlight=False, markup=False))
-    _write(text.getvalue(), output)
-
-
-def _write(text: str, output: Path | None) -> None:
-    """Print, or write whole or not at all."""
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    with written(output) as partial:
-        partial.write_text(text, encoding="utf-8")
-    click.echo(f"Written: {output}", err=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from dtvqa_plugin.analysis.ranking import Ranking
 from dtvqa_plugin.metrics.names import HEADINGS
-from dtvqa_plugin.report.rendering import bounds, p_text, signed
+from dtvqa_plugin.report.rendering import bounds, escape_markdown, markdown_table, p_text, signed
 
 PLACE_HEADER = ("Run", "Prompt", "Rank", "Rank interval", "Figure", "Group")
 PAIR_HEADER = ("Run", "Against", "Difference", "p", "p (Holm)")
@@ -58,6 +59,19 @@ def _corrected(pairs: int) -> str:
     if pairs == 1:
         return "one pair, so that Holm's correction changes nothing"
     return f"Holm over all {pairs:,} pairs"
+
+
+def to_markdown(ranking: Ranking, pairs: bool) -> str:
+    """The places, the pairs on request, and how the figures were made."""
+    tables: list[tuple[Sequence[str], list[list[str]]]] = [(PLACE_HEADER, place_cells(ranking))]
+    if pairs:
+        tables.append((PAIR_HEADER, pair_cells(ranking)))
+    text = "\n".join(
+        markdown_table(header, [[*map(escape_markdown, row[:2]), *row[2:]] for row in rows], 2)
+        for header, rows in tables
+    )
+    notes = "".join(f"- {escape_markdown(note)}\n" for note in ranking_notes(ranking))
+    return f"{text}\n{notes}"
 
 
 def ranking_document(ranking: Ranking) -> dict[str, Any]:

@@ -134,6 +134,8 @@ def signed(interval: Interval) -> str:
 
 def p_text(value: float) -> str:
     """A p-value with as many digits as 10,000 permutations carry."""
+    if value < 0.0001:
+        return "<0.0001"
     return f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
 
 

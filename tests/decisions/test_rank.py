@@ -10,6 +10,7 @@ import pytest
 from test_gate import SAMPLE, plain_run, wrong
 
 from dtvqa_plugin.analysis.ranking import _letters, _surely_better, rank
+from dtvqa_plugin.analysis.significance import holm, pairwise_p
 from dtvqa_plugin.cli import main
 from dtvqa_plugin.report import RunError, read_run
 from dtvqa_plugin.runs.design import Design
@@ -54,6 +55,16 @@ def test_letters_are_shared_if_and_only_if_runs_cannot_be_told_apart(
     assert _letters(3, p_values, 0.05) == letters
 
 
+def test_many_runs_are_told_apart_though_holm_corrects_for_all_their_pairs() -> None:
+    """60 runs are 1,770 pairs: the correction is larger than the drawn patterns can carry."""
+    design = Design(["S"] * 300, [str(place) for place in range(300)])
+    hard = np.random.default_rng(3).random((300, 60))
+    values = (hard < np.linspace(0.9, 0.3, 60)).astype(float)
+    letters = _letters(60, holm(pairwise_p(values, design, "S", 1000)), 0.05)
+    assert not set(letters[0].split()) & set(letters[59].split())
+    assert set(letters[0].split()) & set(letters[1].split())
+
+
 def test_equal_models_are_told_apart_in_no_more_trials_than_the_level_says() -> None:
     """Five equally good models, 300 trials: any rank that is surely better is an error."""
     rng = np.random.default_rng(23)
@@ -78,6 +89,20 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["rank", *paths, "--resamples", "200"])
     assert "1 to 1" in capsys.readouterr().out
+    target = tmp_path / "ranks.md"
+    with pytest.raises(SystemExit):
+        main(["rank", *paths, "--resamples", "200", "-o", str(target)])
+    rows = [line for line in target.read_text(encoding="utf-8").splitlines() if "|" in line]
+    assert [row.split("|")[1].strip() for row in rows] == [
+        "Run",
+        ":--",
+        "a",
+        "b",
+        "Run",
+        ":--",
+        "a",
+    ]
+    assert rows[2].split("|")[4].strip() == "1 to 1"
 
 
 def test_equal_runs_are_not_called_better_and_one_pair_is_not_corrected(

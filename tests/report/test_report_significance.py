@@ -14,7 +14,7 @@ from dtvqa_plugin.analysis.power import (
     observed,
 )
 from dtvqa_plugin.analysis.significance import holm, pairwise_p, signflip_p
-from dtvqa_plugin.runs.design import OVERALL, Design
+from dtvqa_plugin.runs.design import OVERALL, Design, Floats
 
 PAIRS = [image for image in range(120) for _ in range(2)]
 
@@ -42,9 +42,33 @@ def test_signflip_of_whole_points_is_the_mid_p_mcnemar_test(up: int, down: int) 
 
 def test_equal_runs_give_p_of_one_and_no_p_is_zero() -> None:
     assert signflip_p(np.zeros(10), one_subset(list(range(10))))[OVERALL][0] == 1.0
-    assert signflip_p(np.ones(200), one_subset(list(range(200))))[OVERALL][0] == pytest.approx(
-        5e-5, rel=0.01
-    )
+    for size in (200, 2000):
+        p_value = signflip_p(np.ones(size), one_subset(list(range(size))))[OVERALL][0]
+        assert 0 < p_value < 1e-40
+
+
+WEIGHTS = {
+    "equal": np.ones(18),
+    "one far larger": np.asarray([30.0] + [1.0] * 17),
+    "falling": 1.0 / np.arange(1, 19),
+    "half zero": np.asarray([1.0, 0.0] * 9),
+    "fractions": np.random.default_rng(8).random(18),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.parametrize("flipped", [0, 1, 2, 4])
+def test_p_below_what_was_drawn_is_no_smaller_than_the_exact_one(
+    weights: Floats, flipped: int
+) -> None:
+    differences = weights.copy()
+    differences[np.argsort(np.abs(weights))[:flipped]] *= -1.0
+    patterns = 1 - 2 * ((np.arange(2**18)[:, None] >> np.arange(18)) & 1)
+    sums, observed_sum = np.abs(patterns @ weights), abs(differences.sum())
+    beyond = (sums > observed_sum + 1e-9).mean()
+    exact = beyond + (np.abs(sums - observed_sum) <= 1e-9).mean() / 2
+    drawn = signflip_p(differences, one_subset(list(range(18))), permutations=100)[OVERALL][0]
+    assert drawn >= exact or drawn > 0.004  # 0.004: patterns as extreme were drawn, p is a share
 
 
 def test_pairwise_p_is_signflip_p_of_each_difference() -> None:
