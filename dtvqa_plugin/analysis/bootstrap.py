@@ -136,20 +136,24 @@ def intervals(
     to resample, as ``Design.images`` shows.
     """
     check_level(level)
-    means = design.means(values)
     drawn = bootstrap_means(values, design, resamples, seed)
+    return {
+        part: intervals_of_draws(drawn[part], values, design, part, level) for part in design.parts
+    }
+
+
+def intervals_of_draws(
+    drawn: Floats, values: Floats, design: Design, part: str, level: float = LEVEL
+) -> list[Interval]:
+    """`intervals` of one part from its means in each resample, (resamples, columns)."""
     columns = as_columns(values, design.questions)
+    means = design.means(columns)[part]
     tail = (1.0 - level) / 2.0
-    result = {}
-    for part in design.parts:
-        low, high = bca_ends(
-            drawn[part], means[part], acceleration(columns, design, part), (tail, 1.0 - tail)
-        )
-        result[part] = [
-            Interval(float(value), float(a), float(b))
-            for value, a, b in zip(means[part], low, high, strict=True)
-        ]
-    return result
+    low, high = bca_ends(drawn, means, acceleration(columns, design, part), (tail, 1.0 - tail))
+    return [
+        Interval(float(value), float(a), float(b))
+        for value, a, b in zip(means, low, high, strict=True)
+    ]
 
 
 _BATCH = 16

@@ -22,7 +22,7 @@ from dtvqa_plugin.analysis.bootstrap import (
     Interval,
     bootstrap_means,
     check_level,
-    intervals,
+    intervals_of_draws,
 )
 from dtvqa_plugin.analysis.significance import holm, pairwise_p
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
@@ -98,9 +98,10 @@ def rank(
     ordered = [runs[place] for place in order.tolist()]
     p_values = pairwise_p(values, design, OVERALL, resamples, seed)
     corrected = holm(p_values)
-    better = _surely_better(values, means, design, resamples, seed, level)
+    drawn = bootstrap_means(values, design, resamples, seed)[OVERALL]
+    better = _surely_better(drawn, means, level)
     letters = _letters(len(ordered), corrected, 1.0 - level)
-    figures = intervals(values, design, resamples, seed, level)[OVERALL]
+    figures = intervals_of_draws(drawn, values, design, OVERALL, level)
     places = tuple(
         Place(
             run=run,
@@ -112,11 +113,10 @@ def rank(
         )
         for place, run in enumerate(ordered)
     )
-    first, second = np.triu_indices(len(ordered), 1)
-    gaps = intervals(values[:, first] - values[:, second], design, resamples, seed, level)[OVERALL]
     pairs = tuple(
         PairDifference(i, j, gap, p_values[i, j], corrected[i, j])
-        for i, j, gap in zip(first.tolist(), second.tolist(), gaps, strict=True)
+        for i in range(len(ordered) - 1)
+        for j, gap in enumerate(_gaps(i, drawn, values, design, level), start=i + 1)
     )
     return Ranking(metric, design.questions, design.clusters, places, pairs, resamples, seed, level)
 
@@ -143,13 +143,28 @@ def _check_alike(runs: Sequence[Run]) -> None:
             )
 
 
-def _surely_better(
-    values: Floats, means: Floats, design: Design, resamples: int, seed: int, level: float
-) -> npt.NDArray[np.bool_]:
-    """Whether run i is surely better than run j, for all pairs at once."""
-    drawn = bootstrap_means(values, design, resamples, seed)[OVERALL] - means
+def _gaps(
+    place: int, drawn: Floats, values: Floats, design: Design, level: float
+) -> list[Interval]:
+    """The differences of one run and those after it; one run at a time bounds the memory."""
+    rest = slice(place + 1, None)
+    return intervals_of_draws(
+        drawn[:, [place]] - drawn[:, rest],
+        values[:, [place]] - values[:, rest],
+        design,
+        OVERALL,
+        level,
+    )
+
+
+def _surely_better(drawn: Floats, means: Floats, level: float) -> npt.NDArray[np.bool_]:
+    """Whether run i is surely better than run j, for all pairs at once.
+
+    ``drawn`` are the runs' means in each resample, (resamples, runs).
+    """
+    drawn = drawn - means
     count = len(means)
-    worst = np.zeros(resamples)
+    worst = np.zeros(len(drawn))
     spreads = np.zeros((count, count))
     for i in range(count - 1):
         gaps = drawn[:, i : i + 1] - drawn[:, i + 1 :]

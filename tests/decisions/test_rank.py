@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from test_gate import SAMPLE, plain_run, wrong
 
+from dtvqa_plugin.analysis.bootstrap import bootstrap_means
 from dtvqa_plugin.analysis.ranking import _letters, _surely_better, rank
 from dtvqa_plugin.analysis.significance import holm, pairwise_p
 from dtvqa_plugin.cli import main
 from dtvqa_plugin.report import RunError, read_run
-from dtvqa_plugin.runs.design import Design
+from dtvqa_plugin.runs.design import OVERALL, Design
 
 
 def test_clear_runs_have_ranks_of_their_own_and_equal_ones_share_them(tmp_path: Path) -> None:
@@ -73,7 +74,8 @@ def test_equal_models_are_told_apart_in_no_more_trials_than_the_level_says() -> 
     for _ in range(300):
         values = (rng.random((200, 5)) < 0.6).astype(float)
         means = values.mean(axis=0)
-        errors += bool(_surely_better(values, means, design, 500, 1, 0.95).any())
+        drawn = bootstrap_means(values, design, 500, 1)[OVERALL]
+        errors += bool(_surely_better(drawn, means, 0.95).any())
     assert errors / 300 <= 0.09
 
 
