@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dtvqa_plugin.predictions.rows import PredictionFileError
+from dtvqa_plugin.predictions.rows import PredictionFileError, stands_twice
 
 _BATCH = 1_000
 
@@ -21,6 +21,7 @@ def parquet_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
     try:
         with parquet.ParquetFile(path) as file:
+            _check_names(path, file.schema_arrow)
             columns = [name for field in file.schema_arrow for name in _readable(field)]
             number = 0
             for batch in file.iter_batches(_BATCH, columns=columns):
@@ -47,6 +48,7 @@ def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         splits = loaded.items() if isinstance(loaded, datasets.DatasetDict) else [("", loaded)]
         for name, split in splits:
             number = 0
+            _check_names(path, split.data.schema)
             for batch in split.with_format("arrow").iter(_BATCH):
                 for record in _without_bytes(batch).to_pylist():
                     number += 1
@@ -55,6 +57,23 @@ def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise PredictionFileError(
             f"{path}: not a readable folder of datasets ({error}). Save it again."
         ) from error
+
+
+def _check_names(path: Path, fields: Iterable[Any], within: str = "") -> None:
+    """Raise where a column, or a field of a nested one, stands twice: a record keeps the last."""
+    import pyarrow.types as types
+
+    seen: set[str] = set()
+    for field in fields:
+        name = within + field.name
+        if name in seen:
+            raise stands_twice(path, name)
+        seen.add(name)
+        kind = field.type
+        while types.is_list(kind) or types.is_large_list(kind):
+            kind = kind.value_type
+        if types.is_struct(kind):
+            _check_names(path, kind, f"{name}.")
 
 
 def _readable(field: Any) -> list[str]:

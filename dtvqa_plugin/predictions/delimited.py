@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dtvqa_plugin.predictions.opening import opened
 from dtvqa_plugin.predictions.rows import (
+    ONCE,
     PredictionFileError,
     PredictionRow,
+    check_once,
     no_column,
     text_row,
 )
 
 
-def delimited_rows(path: Path, column: str, separator: str) -> Iterator[PredictionRow]:
+def delimited_rows(
+    path: Path, column: str, separator: str, once: Collection[str] = ONCE
+) -> Iterator[PredictionRow]:
     from pandas.errors import EmptyDataError, ParserError, ParserWarning  # heavy
 
     number = 0
@@ -28,10 +33,10 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
                 if instead is not None:
                     chunk = chunk.replace(instead, "\0", regex=True)
                 names = [str(name) for name in chunk.columns]
-                if number == 0:
-                    _check_header(path, column, names)
                 if column not in names:
                     raise no_column(path, column, names)
+                if number == 0:
+                    check_once(path, _header(path, separator, names), column, once)
                 for values in chunk.itertuples(index=False, name=None):
                     number += 1
                     yield text_row(number, dict(zip(names, values, strict=True)), column)
@@ -45,13 +50,18 @@ def delimited_rows(path: Path, column: str, separator: str) -> Iterator[Predicti
         raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
 
 
-def _check_header(path: Path, column: str, names: list[str]) -> None:
-    """Raise where a needed column stands twice; pandas calls the second one ``NAME.1``."""
-    for name in (column, "index", "question_id", "id"):
-        if name in names and f"{name}.1" in names:
-            raise PredictionFileError(
-                f"{path}: the column {name!r} stands twice. Remove or rename one of them."
-            )
+def _header(path: Path, separator: str, names: list[str]) -> list[str]:
+    """The names of the columns as the file has them: pandas calls a second ``id`` ``id.1``."""
+    numbered = (_NUMBERED.fullmatch(name) for name in names)
+    if not any(match is not None and match[1] in names for match in numbered):
+        return names
+    with opened(path) as handle:
+        source, instead = _source(path, handle)
+        row = next(_chunks(source, separator, header=None, nrows=1)).iloc[0]
+    return [name.replace(instead, "\0") if instead else name for name in map(str, row)]
+
+
+_NUMBERED = re.compile(r"(.*)\.\d+", re.DOTALL)
 
 
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
@@ -73,7 +83,7 @@ def _source(path: Path, handle: BinaryIO) -> tuple[BinaryIO | io.StringIO, str |
     return io.StringIO(text.replace("\0", instead), newline=""), instead
 
 
-def _chunks(source: BinaryIO | io.StringIO, separator: str) -> Iterator[Any]:
+def _chunks(source: BinaryIO | io.StringIO, separator: str, **options: Any) -> Iterator[Any]:
     """Frames of text. Raises pandas' ParserWarning for rows that are longer than the header, of
     which pandas would drop cells."""
     import pandas  # already there through `datasets`
@@ -87,6 +97,7 @@ def _chunks(source: BinaryIO | io.StringIO, separator: str) -> Iterator[Any]:
         chunksize=2000,
         encoding="utf-8",
         index_col=False,
+        **options,
     )
     while True:
         with warnings.catch_warnings():

@@ -12,6 +12,7 @@ from dtvqa_plugin.predictions.rows import (
     Fault,
     PredictionFileError,
     PredictionRow,
+    WrittenNumber,
     as_key,
     json_text,
     no_column,
@@ -38,13 +39,12 @@ class _Objects:
             self._twice = next(key for key in keys if keys.count(key) > 1)
         return made
 
-    def checked(self, place: str, value: Any, complain: Fault) -> Iterator[tuple[str, Any]]:
-        """The record just read, unless one of its objects had a key twice."""
+    def twice(self) -> str | None:
+        """What is wrong with the record just read: the key that one of its objects had twice."""
+        if self._twice is None:
+            return None
         twice, self._twice = self._twice, None
-        if twice is None:
-            yield place, value
-        else:
-            complain(place, f"the key {twice!r} stands twice in it")
+        return f"the key {twice!r} stands twice in it"
 
 
 def json_records(path: Path, fault: Fault | None = None) -> Iterator[tuple[str, Any]]:
@@ -98,12 +98,15 @@ def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
             if line.strip():
                 try:
                     text = line.removeprefix(BOM).decode("utf-8")
-                    value = json.loads(text, object_pairs_hook=objects)
+                    value = json.loads(text, object_pairs_hook=objects, parse_float=WrittenNumber)
                 except (ValueError, RecursionError) as error:
                     end = "" if line.endswith(b"\n") else ", cut off before the end of the line"
                     complain(place, f"not valid JSON ({reason(error)}{end})")
                     continue
-                yield from objects.checked(place, value, complain)
+                if (why := objects.twice()) is None:
+                    yield place, value
+                else:
+                    complain(place, why)
 
 
 def _skip_line(handle: IO[bytes]) -> None:
@@ -119,20 +122,28 @@ def _document(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
         return
     objects = _Objects()
     try:
-        value = json.loads(content.decode("utf-8-sig"), object_pairs_hook=objects)
+        text = content.decode("utf-8-sig")
+        value = json.loads(text, object_pairs_hook=objects, parse_float=WrittenNumber)
     except (ValueError, RecursionError) as error:
         complain("record 1", f"not valid JSON ({reason(error)})")
         return
-    yield from objects.checked("record 1", value, complain)
+    if (why := objects.twice()) is None:
+        yield "record 1", value
+    else:
+        complain("record 1", why)
 
 
 def _array_items(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
     number, objects = 0, _Objects()
     with opened(path) as handle:
         try:
-            for _, _, value in JsonList(handle.read, MAX_RECORD_BYTES, pairs=objects):
+            items = JsonList(handle.read, MAX_RECORD_BYTES, pairs=objects, number=WrittenNumber)
+            for _, _, value in items:
                 number += 1
-                yield from objects.checked(f"record {number}", value, complain)
+                if (why := objects.twice()) is None:
+                    yield f"record {number}", value
+                else:
+                    complain(f"record {number}", why)
         except BrokenListError as error:
             complain(f"record {number + 1}", f"not valid JSON from here on ({error})")
 
@@ -161,6 +172,9 @@ def json_rows(path: Path, column: str, fault: Fault | None) -> Iterator[Predicti
             continue
         if number == 1 and column not in value:
             raise no_column(path, column, value)
+        if column not in value and fault is not None:
+            fault(place, f"has no {column!r}")
+            continue
         fields = {str(key): item for key, item in value.items() if key not in ("index", column)}
         text, loss = json_text(value.get(column))
         yield PredictionRow(number, as_key(value.get("index", "")), text, fields, loss)

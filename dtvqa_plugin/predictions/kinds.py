@@ -20,33 +20,36 @@ from typing import Any
 from dtvqa_plugin.benchmark.inputs import INPUTS
 from dtvqa_plugin.predictions.inspect_log import is_log, log_samples
 from dtvqa_plugin.predictions.opening import TEXT_SUFFIX, Form, bare_name, form_of, suffix_of
+from dtvqa_plugin.predictions.question import asked, is_key, named, names_in
 from dtvqa_plugin.predictions.reader import iter_predictions, iter_records
 from dtvqa_plugin.predictions.rows import (
     LIST_LOSS,
+    ONCE,
     Fault,
     NoPredictionsError,
     PredictionFileError,
     PredictionRow,
     as_key,
+    json_text,
     no_column,
     unescaped,
 )
 from dtvqa_plugin.predictions.shapes import (
+    FIELDS,
     NO_COLUMNS,
+    READ_ONCE,
     Columns,
     Kind,
     RawAnswer,
     Reader,
-    asked,
     condition_in,
     evalscope_answer,
     inspect_answer,
-    is_key,
     is_map,
+    lacking,
     llava_answer,
     lmms_answer,
     map_answers,
-    named,
     only,
     plain_answer,
     repeat_in,
@@ -54,6 +57,9 @@ from dtvqa_plugin.predictions.shapes import (
     swift_answer,
     text_of,
     value_at,
+    with_index,
+    with_output,
+    with_rivals,
 )
 
 __all__ = ["Columns", "Kind", "RawAnswer", "answers", "found_names", "sniff", "vlmevalkit_name"]
@@ -146,7 +152,7 @@ def _table_start(path: Path, columns: Columns) -> tuple[str, PredictionRow | Non
     missing: NoPredictionsError | None = None
     for column in (columns.prediction,) if columns.prediction else _TABLE_COLUMNS:
         try:
-            row = next(iter_predictions(path, column), None)
+            row = next(iter_predictions(path, column, once=_once(columns)), None)
         except NoPredictionsError as error:
             missing = missing or error
             continue
@@ -156,6 +162,13 @@ def _table_start(path: Path, columns: Columns) -> tuple[str, PredictionRow | Non
         return column, row
     assert missing is not None
     raise missing
+
+
+def _once(columns: Columns) -> Collection[str]:
+    """The columns of a table that must not stand twice."""
+    if columns.id is None:
+        return READ_ONCE
+    return READ_ONCE - ONCE | {columns.id, "dataset_name"}
 
 
 def _is_vlmevalkit(path: Path, columns: Collection[str]) -> bool:
@@ -236,21 +249,31 @@ def answers(
 
 
 def _responses(answer: RawAnswer) -> Iterator[RawAnswer]:
+    if isinstance(answer.prediction, str) or answer.prediction is None:
+        yield answer
+        return
     output = only(answer.prediction)
     if not isinstance(output, list) or not output:
-        yield answer if output is answer.prediction else replace(answer, prediction=output)
+        yield _as_text(answer, output)
         return
     for number, response in enumerate(output, start=1):
-        yield replace(answer, prediction=only(response), repeat=str(number), listed=True, loss=None)
+        one = replace(answer, repeat=str(number), listed=True, loss=None)
+        yield _as_text(one, only(response))
+
+
+def _as_text(answer: RawAnswer, output: object) -> RawAnswer:
+    """The answer with the text of its output; a value of another type is a loss."""
+    text, loss = json_text(output)
+    return replace(answer, prediction=text, loss=loss or answer.loss)
 
 
 def _table_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> Iterator[RawAnswer]:
     column = _table_start(path, columns)[0]
     own = kind is Kind.SCORES
-    for row in iter_predictions(path, column, fault=fault):
+    for row in iter_predictions(path, column, fault=fault, once=_once(columns)):
         answer = RawAnswer(
             f"row {row.number}",
-            named(row.fields) or row.index or None,
+            with_index(names_in(row.fields), row.index),
             unescaped(_listed(row)) if own else _listed(row),
             condition=condition_in(row.fields) if kind is not Kind.VLMEVALKIT else None,
             model=text_of(row.fields.get("model")),
@@ -260,7 +283,9 @@ def _table_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> It
         )
         if columns.id is not None:
             fields = {**row.fields, "index": row.index}
-            answer = replace(answer, question_id=_given_id(fields, columns.id))
+            answer = replace(answer, names=_given_id(fields, columns.id))
+        if columns.prediction is None:
+            answer = with_rivals(answer, column, empty=(None, ""))
         yield answer
 
 
@@ -278,35 +303,49 @@ def _record_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> I
         if not isinstance(value, dict):
             fault(place, f"a {type(value).__name__} where a record is expected")
         elif kind is Kind.MAP:
-            yield from map_answers(place, value)
+            for answer in map_answers(place, value):
+                yield from _with_output(answer, answer.record, kind, fault)
         elif columns:
-            yield from _with_columns(read(place, value), value, columns, fault)
+            yield from _with_columns(read(place, value), value, kind, columns, fault)
         else:
-            yield read(place, value)
+            yield from _with_output(read(place, value), value, kind, fault)
 
 
 def _with_columns(
-    answer: RawAnswer, record: Mapping[str, Any], columns: Columns, fault: Fault
+    answer: RawAnswer, record: Mapping[str, Any], kind: Kind, columns: Columns, fault: Fault
 ) -> Iterator[RawAnswer]:
     """The answer with what the named columns hold in place of the kind's own."""
-    if columns.prediction is not None:
-        there, prediction = value_at(record, columns.prediction)
-        if not there:
-            fault(answer.place, f"has no {columns.prediction!r}")
-            return
-        answer = replace(answer, prediction=prediction)
     if columns.id is not None:
-        answer = replace(answer, question_id=_given_id(record, columns.id))
-    yield answer
+        answer = replace(answer, names=_given_id(record, columns.id))
+    if columns.prediction is None:
+        yield from _with_output(answer, record, kind, fault)
+        return
+    there, prediction = value_at(record, columns.prediction)
+    if there:
+        yield replace(answer, prediction=prediction)
+    else:
+        fault(answer.place, f"has no {columns.prediction!r}")
 
 
-def _given_id(record: Mapping[str, Any], name: str) -> str | None:
+def _with_output(
+    answer: RawAnswer, record: Mapping[str, Any], kind: Kind, fault: Fault
+) -> Iterator[RawAnswer]:
+    """The answer, unless its record lacks the output of its kind."""
+    fields = FIELDS.get(kind)
+    chosen = answer if fields is None else with_output(answer, record, fields)
+    if chosen is not None:
+        yield chosen
+    else:
+        fault(answer.place, lacking(record, kind))
+
+
+def _given_id(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The id under a name; the record's ``dataset_name`` completes one without a set's name."""
     value = value_at(record, name)[1]
     if not is_key(value):
-        return None
+        return ()
     key, dataset = as_key(value), record.get("dataset_name")
-    return f"{dataset}/{key}" if "/" not in key and isinstance(dataset, str) else key
+    return (f"{dataset}/{key}" if "/" not in key and isinstance(dataset, str) else key,)
 
 
 # --- what a file's name and its neighbours say ------------------------------------------------

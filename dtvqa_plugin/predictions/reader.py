@@ -12,7 +12,7 @@ Parquet and saved datasets. Any of the files may be packed by gzip, bzip2, xz or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from dtvqa_plugin.predictions.delimited import delimited_rows
 from dtvqa_plugin.predictions.json_records import json_records, json_rows
 from dtvqa_plugin.predictions.opening import Form, form_of
 from dtvqa_plugin.predictions.rows import (
+    ONCE,
     Fault,
     PredictionFileError,
     PredictionRow,
@@ -43,18 +44,22 @@ def read_predictions(path: Path | str, column: str = "prediction") -> Prediction
 
 
 def iter_predictions(
-    path: Path | str, column: str = "prediction", fault: Fault | None = None
+    path: Path | str,
+    column: str = "prediction",
+    fault: Fault | None = None,
+    once: Collection[str] = ONCE,
 ) -> Iterator[PredictionRow]:
     """Stream the rows of a prediction file; see :func:`read_predictions`.
 
-    Without ``fault`` a record that cannot be read raises PredictionFileError.
+    Without ``fault`` a record that cannot be read raises PredictionFileError, and so does a table
+    that has ``column`` or one of ``once`` twice.
     """
     path = Path(path)
     form = form_of(path)
     if form is Form.XLSX:
-        yield from xlsx_rows(path, column)
+        yield from xlsx_rows(path, column, once)
     elif form is Form.TSV or form is Form.CSV:
-        yield from delimited_rows(path, column, "\t" if form is Form.TSV else ",")
+        yield from delimited_rows(path, column, "\t" if form is Form.TSV else ",", once)
     elif form is Form.JSON:
         yield from json_rows(path, column, fault)
     else:

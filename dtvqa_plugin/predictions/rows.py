@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,14 +67,40 @@ class PredictionTable:
         return tuple(row for row in self.rows if row.loss is not None)
 
 
+class WrittenNumber(float):
+    """A JSON number with a fraction or an exponent, and its text in the file: 2.50."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
 def json_text(value: object) -> tuple[str | None, str | None]:
-    """A JSON value as (text, loss): text is exact, null and NaN are None, others give a loss."""
+    """A value as (text, loss): text is exact, null and NaN are None, others give a loss."""
     if value is None or isinstance(value, str):
         return value, None
     if isinstance(value, float) and math.isnan(value):
         return None, None
-    text = json.dumps(value, ensure_ascii=False)
-    return text, f"stored as {type(value).__name__}, not as text"
+    if isinstance(value, WrittenNumber):
+        text = value.text
+    elif isinstance(value, bool | int | float | list | dict):
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    else:
+        text = str(value)
+    return text, f"stored as {_type_name(value)}, not as text"
+
+
+def _type_name(value: object) -> str:
+    """What a type is called in JSON; in Parquet there are others."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return "object" if isinstance(value, dict) else type(value).__name__
 
 
 def as_key(value: object) -> str:
@@ -90,6 +117,23 @@ def no_column(path: Path, column: str, columns: Iterable[object]) -> NoPredictio
         f"{path}: no column {column!r} (found: {found}). Pass the file that the inference wrote, "
         "or name its columns with --id-column and --prediction-column.",
         names,
+    )
+
+
+ONCE = frozenset(("index", "question_id", "dataset_name", "id"))
+"""The columns that tell which question a row of a table is about."""
+
+
+def check_once(path: Path, names: Iterable[str], column: str, once: Collection[str]) -> None:
+    """Raise where a table's header has ``column`` or one of ``once`` twice."""
+    for name, count in Counter(names).items():
+        if count > 1 and (name == column or name in once):
+            raise stands_twice(path, name)
+
+
+def stands_twice(path: Path, name: str) -> PredictionFileError:
+    return PredictionFileError(
+        f"{path}: the column {name!r} stands twice. Remove or rename one of them."
     )
 
 

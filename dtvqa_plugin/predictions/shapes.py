@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 from dtvqa_plugin.metrics.names import METRICS
-from dtvqa_plugin.predictions.rows import as_key
+from dtvqa_plugin.metrics.predictions import prepare
+from dtvqa_plugin.predictions.question import (
+    IMAGE_KEYS,
+    TEXT_KEYS,
+    full_id,
+    is_key,
+    names_in,
+    number_of,
+)
+from dtvqa_plugin.predictions.rows import ONCE, as_key
 
 
 class Kind(Enum):
@@ -48,155 +56,6 @@ NO_COLUMNS = Columns()
 """The file's kind says all columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a record holds of the question itself.
-
-    ``images`` are names of its pictures, ``text`` is what was asked, ``answers`` are the reference
-    answers that the record repeats, ``number`` is a ``question_id`` without its set's name.
-    """
-
-    images: tuple[str, ...]
-    text: str
-    answers: tuple[str, ...] = ()
-    number: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RawAnswer:
-    """One output as a file holds it.
-
-    ``question_id`` is None if the record names no question. ``prediction`` is text or None (no
-    output); ``stored`` the scores that the host saved (0-1); ``loss`` what the file format
-    destroyed. ``condition`` and ``model`` are given where the record itself says them.
-    ``repeat`` tells several responses to one question apart, None where there is one; ``listed``
-    means that the responses stand together in one record. ``record`` is the record itself.
-    """
-
-    place: str
-    question_id: str | None
-    prediction: object
-    stored: Mapping[str, float] = field(default_factory=dict)
-    condition: str | None = None
-    model: str | None = None
-    loss: str | None = None
-    repeat: str | None = None
-    listed: bool = False
-    record: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-
-Reader = Callable[[str, Mapping[str, Any]], RawAnswer]
-
-
-# --- the question -----------------------------------------------------------------------------
-
-_NESTED = ("metadata", "sample_metadata", "doc", "extra")
-_FULL_ID = re.compile(r"[^/\s]+/[^/]*[^/\s][^/]*")
-"""``DTScene/12``: the set's name and the record's own id."""
-
-
-def named(record: Mapping[str, Any]) -> str | None:
-    """The question that a record names, here or in its metadata.
-
-    ``question_id``, else ``dataset_name`` and ``id``, else an ``id`` of the form ``NAME/NUMBER``.
-    """
-    found = _named_here(record)
-    if found is not None:
-        return found
-    for key in _NESTED:
-        inner = record.get(key)
-        if isinstance(inner, dict) and (found := _named_here(inner)) is not None:
-            return found
-    return None
-
-
-def _named_here(record: Mapping[str, Any]) -> str | None:
-    question_id, name = record.get("question_id"), record.get("dataset_name")
-    number = record.get("id", question_id)
-    if isinstance(question_id, str) and "/" in question_id:
-        return question_id
-    if isinstance(name, str) and is_key(number):
-        return f"{name}/{as_key(number)}"
-    if isinstance(question_id, str) and question_id:
-        return question_id
-    return number if isinstance(number, str) and _FULL_ID.fullmatch(number) else None
-
-
-def is_key(value: object) -> bool:
-    """Whether a value can be an id: text or a number."""
-    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
-
-
-def full_id(key: object) -> bool:
-    """Whether a map's key has the form of a question id."""
-    return isinstance(key, str) and _FULL_ID.fullmatch(key) is not None
-
-
-_TEXT_KEYS = ("question", "query", "prompt", "input", "text_prompt", "question_text")
-_IMAGE_KEYS = ("images", "image", "image_path", "image_file", "img_path", "image_name")
-_ANSWER_KEYS = ("labels", "label", "target", "answer", "answers")
-_IMAGE_TAG = re.compile(r"<img>(.*?)</img>")
-
-
-def asked(record: Mapping[str, Any]) -> Asked | None:
-    """The question's text, pictures and reference answers, from fields or a user's messages."""
-    texts: list[str] = []
-    images: list[str] = []
-    for key in ("messages", *_TEXT_KEYS):
-        value = record.get(key)
-        if isinstance(value, list):
-            _read_messages(value, texts, images)
-        elif isinstance(value, str):
-            texts.append(value)
-    for key in _IMAGE_KEYS:
-        images += _image_names(record.get(key))
-    text = "\n".join(texts)
-    images += _IMAGE_TAG.findall(text)
-    answers = tuple(answer for key in _ANSWER_KEYS for answer in _answers(record.get(key)))
-    given = _number(record.get("question_id")) or ""
-    known = bool(text) and bool(images or answers or given)
-    return Asked(tuple(dict.fromkeys(images)), text, answers, given) if known else None
-
-
-def _answers(value: object) -> list[str]:
-    """Reference answers: one, a list, or a list as JSON text."""
-    if isinstance(value, str) and value.startswith("["):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return [str(value)]
-    found = value if isinstance(value, list) else [value]
-    return [answer for answer in found if isinstance(answer, str) and answer]
-
-
-def _read_messages(messages: Iterable[object], texts: list[str], images: list[str]) -> None:
-    """The text of the last user turn, which the response answers, and the pictures of all."""
-    last: list[str] = []
-    for message in messages:
-        if not isinstance(message, dict) or message.get("role") not in ("user", None):
-            continue
-        last, content = [], message.get("content")
-        for part in content if isinstance(content, list) else [content]:
-            if isinstance(part, str):
-                last.append(part)
-            elif isinstance(part, dict):
-                if isinstance(part.get("text"), str):
-                    last.append(part["text"])
-                images += _image_names(part.get("image") or part.get("image_url"))
-    texts += last
-
-
-def _image_names(value: object) -> list[str]:
-    """The names of pictures that are named; those that are embedded have none."""
-    if isinstance(value, str):
-        return [] if value.startswith(("data:", "attachment:")) else [value]
-    if isinstance(value, list):
-        return [name for item in value for name in _image_names(item)]
-    if isinstance(value, dict):
-        return _image_names(value.get("path") or value.get("url") or value.get("image"))
-    return []
-
-
 def value_at(record: Mapping[str, Any], name: str) -> tuple[bool, Any]:
     """Whether a record has a field, and its value; ``a.b.0`` leads into nested ones."""
     if name in record:
@@ -212,15 +71,49 @@ def value_at(record: Mapping[str, Any], name: str) -> tuple[bool, Any]:
     return True, value
 
 
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """One output as a file holds it.
+
+    ``names`` are the ids that the record names, the one that counts first. ``prediction`` is text
+    or None (no output), ``held_as`` the field that it was read from; ``rivals`` are fields of the
+    record with another output. ``stored`` are the scores that the host saved (0-1), ``loss`` is
+    what the file format destroyed. ``condition`` and ``model`` are what the record says.
+    ``repeat`` tells several responses to one question apart, None where there is one; ``listed``
+    means that the responses stand together in one record. ``record`` is the record itself.
+    """
+
+    place: str
+    names: tuple[str, ...]
+    prediction: object
+    stored: Mapping[str, float] = field(default_factory=dict)
+    condition: str | None = None
+    model: str | None = None
+    loss: str | None = None
+    repeat: str | None = None
+    listed: bool = False
+    record: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    held_as: str = ""
+    rivals: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def question_id(self) -> str | None:
+        """The id that counts, None if the record names no question."""
+        return self.names[0] if self.names else None
+
+
+Reader = Callable[[str, Mapping[str, Any]], RawAnswer]
+
+
 # --- one reader a kind ------------------------------------------------------------------------
 
 
 def plain_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     output = record["predict"] if "predict" in record else record.get("prediction")
-    index = record.get("index")
+    names = names_in(record)
     return RawAnswer(
         place,
-        named(record) or (None if index in (None, "") else as_key(index)),
+        with_index(names, record["index"]) if "index" in record else names,
         record.get("raw_prediction", output),
         stored_scores(record),
         condition=condition_in(record),
@@ -234,7 +127,7 @@ def lmms_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     ours, doc = mapping(record.get("dtvqa")), mapping(record.get("doc"))
     return RawAnswer(
         place,
-        named(ours) or named(doc) or named(record),
+        tuple(dict.fromkeys((*names_in(ours), *names_in(doc), *names_in(record)))),
         _lmms_output(record, ours),
         stored_scores(record),
         condition=condition_in(ours),
@@ -263,7 +156,7 @@ def llava_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     """LLaVA's ``model_vqa``: ``prompt`` there is the question, ``metadata`` the asker's own."""
     return RawAnswer(
         place,
-        named(record) or _number(record.get("question_id")),
+        names_in(record) or number_of(record.get("question_id")),
         record.get("text"),
         model=text_of(record.get("model_id")),
         repeat=repeat_in(record),
@@ -275,7 +168,7 @@ def swift_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     """``swift infer`` (2.x to 4.6): drops ids unless ``--remove_unused_columns false``."""
     return RawAnswer(
         place,
-        named(record),
+        names_in(record),
         record.get("response"),
         model=text_of(record.get("model")),
         repeat=repeat_in(record),
@@ -287,7 +180,7 @@ def evalscope_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     """EvalScope 1.x ``predictions``: the whole output of the model beside the messages."""
     return RawAnswer(
         place,
-        named(record),
+        names_in(record),
         chosen(mapping(record.get("model_output"))),
         model=text_of(record.get("model")),
         record=record,
@@ -301,7 +194,7 @@ def review_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     number = sample.get("generation_index")
     return RawAnswer(
         place,
-        named(record) or named(sample),
+        names_in(record) or names_in(sample),
         score.get("prediction", score.get("extracted_prediction")),
         repeat=str(number + 1) if isinstance(number, int) else None,
         record=record,
@@ -317,7 +210,7 @@ def inspect_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     epoch = record.get("epoch")
     return RawAnswer(
         place,
-        named(record) or _number(record.get("id")),
+        names_in(record) or number_of(record.get("id")),
         said,
         repeat=str(epoch) if isinstance(epoch, int) else None,
         record=record,
@@ -350,40 +243,105 @@ def map_answers(place: str, record: Mapping[str, Any]) -> Iterator[RawAnswer]:
 
     A record in place of the text is read as one (``{"DTScene/12": {"prediction": "text"}}``).
     """
-    for key, value in flat_map(record).items():
+    for key, value in _map_items(record):
         where = f"{place}, {key}"
-        if isinstance(value, dict):
-            yield plain_answer(where, {**value, "question_id": key})
-        else:
-            yield RawAnswer(where, key, value)
+        answer = plain_answer(where, value if isinstance(value, dict) else {"prediction": value})
+        yield replace(answer, names=tuple(dict.fromkeys((key, *answer.names))))
 
 
-def flat_map(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A map with full ids as keys; the ids of a map inside get the name of the outer key."""
-    flat: dict[str, Any] = {}
+def _map_items(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """A map's items with full ids; the ids of a map inside get the name of the outer key."""
     for key, value in record.items():
         if isinstance(value, dict) and not full_id(key):
-            flat.update({f"{key}/{name}": item for name, item in value.items()})
+            yield from ((f"{key}/{name}", item) for name, item in value.items())
         else:
-            flat[str(key)] = value
-    return flat
+            yield str(key), value
 
 
 def is_map(record: Mapping[str, Any]) -> bool:
     """Whether every key is a question id and every value an output."""
-    flat = flat_map(record)
-    return bool(flat) and all(
+    items = list(_map_items(record))
+    return bool(items) and all(
         full_id(key)
         and (
             value is None
             or isinstance(value, str | int | float | list)
             or (isinstance(value, dict) and ("prediction" in value or "predict" in value))
         )
-        for key, value in flat.items()
+        for key, value in items
     )
 
 
+# --- the output -------------------------------------------------------------------------------
+
+FIELDS: Mapping[Kind, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (Kind.PLAIN, Kind.RELEASED, Kind.SCORES, Kind.MAP),
+        ("raw_prediction", "predict", "prediction"),
+    ),
+    Kind.SWIFT: ("response",),
+    Kind.LLAVA: ("text",),
+    Kind.LMMS_EVAL: ("resps", "filtered_resps"),
+}
+"""The fields of which a record of a kind has its output, the first that is there."""
+
+_OUTPUTS = frozenset(("raw_prediction", "predict", "prediction", "response", "text"))
+
+
+def with_output(
+    answer: RawAnswer, record: Mapping[str, Any], fields: tuple[str, ...]
+) -> RawAnswer | None:
+    """The answer with the fields that hold another output; None where ``fields`` are absent."""
+    held = _OUTPUTS.intersection(record)
+    if len(held) == 1 and not held.isdisjoint(fields):
+        return answer
+    held_as = next((name for name in fields if name in record), None)
+    return None if held_as is None else with_rivals(answer, held_as)
+
+
+def lacking(record: Mapping[str, Any], kind: Kind) -> str:
+    """What a record has in place of the output of its kind."""
+    wanted = {Kind.RELEASED: "predict", Kind.LMMS_EVAL: "resps"}.get(kind, FIELDS[kind][-1])
+    instead = ", ".join(repr(name) for name in record if name in _OUTPUTS)
+    return f"has no {wanted!r}" + (f" (it has {instead})" if instead else "")
+
+
+def with_rivals(
+    answer: RawAnswer, held_as: str, empty: tuple[str | None, ...] = (None,)
+) -> RawAnswer:
+    """The answer with the fields of its record that hold another output than ``held_as``.
+
+    What is ``empty`` is no output, nor is an object. The scores that this package writes hold the
+    raw output and what was scored of it.
+    """
+    record = answer.record
+    held = _OUTPUTS & record.keys()
+    ours = "raw_prediction" in held and "accanls" in record
+    if ours or held <= {held_as} or held_as not in _OUTPUTS:
+        return answer
+    rivals = tuple(
+        (name, record[name])
+        for name in sorted(held - {held_as})
+        if not (isinstance(record[name], dict) or record[name] in empty)
+        and not _same_output(record[name], answer.prediction)
+    )
+    return replace(answer, held_as=held_as, rivals=rivals) if rivals else answer
+
+
+def _same_output(one: object, other: object) -> bool:
+    """Whether the same text is scored of both."""
+    one, other = only(one), only(other)
+    return one == other or prepare(one) == prepare(other)
+
+
 # --- fields that several kinds have -----------------------------------------------------------
+
+
+def with_index(names: tuple[str, ...], index: object) -> tuple[str, ...]:
+    """The ids that a record names and its ``index``, where that is one or nothing else is."""
+    if index is None or index == "" or (names and not full_id(index)):
+        return names
+    return tuple(dict.fromkeys((*names, as_key(index))))
 
 
 def only(output: object) -> object:
@@ -395,6 +353,9 @@ def only(output: object) -> object:
 
 REPEAT_KEYS = ("repeat", "sample_index", "trial")
 """Fields that may say which of several responses to a question a record holds."""
+
+READ_ONCE = frozenset((*ONCE, *TEXT_KEYS, *IMAGE_KEYS, *REPEAT_KEYS, "condition", "model"))
+"""Columns of a table, beside that of the outputs, that must not stand twice."""
 
 
 def repeat_in(record: Mapping[str, Any]) -> str | None:
@@ -443,7 +404,3 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 def text_of(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _number(value: object) -> str | None:
-    return as_key(value) if is_key(value) else None

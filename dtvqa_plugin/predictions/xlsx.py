@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -13,8 +13,10 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from dtvqa_plugin.predictions.rows import (
+    ONCE,
     PredictionFileError,
     PredictionRow,
+    check_once,
     no_column,
     text_row,
 )
@@ -40,7 +42,7 @@ class _Cell:
     loss: str | None = None
 
 
-def xlsx_rows(path: Path, column: str) -> Iterator[PredictionRow]:
+def xlsx_rows(path: Path, column: str, once: Collection[str] = ONCE) -> Iterator[PredictionRow]:
     """Rows of the first sheet, read from its XML.
 
     Spreadsheet libraries take ``_x005F_`` out of literal text and give formulas as values; here
@@ -53,7 +55,7 @@ def xlsx_rows(path: Path, column: str) -> Iterator[PredictionRow]:
             links = _hyperlinks(archive)
             strings = _shared_strings(archive)
             with archive.open(_SHEET) as sheet:
-                yield from _sheet_rows(path, sheet, strings, links, column)
+                yield from _sheet_rows(path, sheet, strings, links, column, once)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
     except _DAMAGE as error:
@@ -64,7 +66,12 @@ def xlsx_rows(path: Path, column: str) -> Iterator[PredictionRow]:
 
 
 def _sheet_rows(
-    path: Path, sheet: IO[bytes], strings: list[str], links: dict[str, str], column: str
+    path: Path,
+    sheet: IO[bytes],
+    strings: list[str],
+    links: dict[str, str],
+    column: str,
+    once: Collection[str],
 ) -> Iterator[PredictionRow]:
     names: dict[str, str] | None = None
     number = 0
@@ -77,6 +84,7 @@ def _sheet_rows(
             names = {letters: cell.text for letters, cell in cells.items()}
             if column not in names.values():
                 raise no_column(path, column, names.values())
+            check_once(path, names.values(), column, once)
             continue
         number += 1
         # A cell that is not in the file was the empty string.

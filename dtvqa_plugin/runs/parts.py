@@ -10,14 +10,16 @@ from pathlib import Path
 
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.splits import CUSTOM_VARIABLE
+from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
 from dtvqa_plugin.predictions.kinds import answers
-from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind, RawAnswer, asked
+from dtvqa_plugin.predictions.question import asked
+from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind, RawAnswer
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Difference, RunError
 from dtvqa_plugin.runs.log_context import context_of
-from dtvqa_plugin.runs.references import References
+from dtvqa_plugin.runs.references import References, asks
 from dtvqa_plugin.runs.run import TEXT_KEPT
 
 STORED_TOLERANCE = 1e-9
@@ -91,6 +93,11 @@ def read_file(
                 unknown_ids.append(str(raw.question_id))
             continue
         split, record = found
+        if len(raw.names) > 1 and (other := _other_question(raw, record, references)) is not None:
+            fault(raw.place, f"names two questions ({record.question_id!r} and {other!r})")
+            continue
+        if raw.rivals:
+            _check_rivals(path, raw, record)
         for key, value in (("model", raw.model), ("condition", raw.condition)):
             if value is not None and len(said[key]) < EXAMPLES:
                 said[key].add(value)
@@ -123,6 +130,29 @@ def _question(raw: RawAnswer, references: References) -> tuple[str, Record] | No
         return found
     said = asked(raw.record)
     return None if said is None else references.find_asked(said)
+
+
+def _other_question(raw: RawAnswer, record: Record, references: References) -> str | None:
+    """Another question of the benchmark that the record names as well."""
+    for name in raw.names:
+        try:
+            found = references.find(name)
+        except DataError:  # of a split whose annotations are not here
+            continue
+        if found is not None and found[1].question_id != record.question_id:
+            return found[1].question_id
+    return None
+
+
+def _check_rivals(path: Path, raw: RawAnswer, record: Record) -> None:
+    """Refuse a record with two outputs; a ``text`` that asks the question is none."""
+    for name, value in raw.rivals:
+        if name == "text" and asks(record, str(value)):
+            continue
+        raise RunError(
+            f"{path}, {raw.place}: {raw.held_as!r} and {name!r} hold different outputs. Say which "
+            f"of them is the model's with --prediction-column {raw.held_as} (or {name})."
+        )
 
 
 def _numbered(raw: RawAnswer, kind: Kind, context: Context) -> RawAnswer:

@@ -15,7 +15,7 @@ from dtvqa_plugin.data.splits import SPLITS, Split, get_split
 from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
 from dtvqa_plugin.data.splits.sample import SAMPLE_SPLIT
 from dtvqa_plugin.errors import DataError
-from dtvqa_plugin.predictions.shapes import Asked
+from dtvqa_plugin.predictions.question import Asked
 
 PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
 """The order in which the paper lists the subsets, and so do all tables here."""
@@ -67,6 +67,11 @@ def _is_known_by(record: Record, asked: Asked) -> bool:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def asks(record: Record, text: str) -> bool:
+    """Whether a text holds a record's question, however its lines are broken."""
+    return _one_line(record.question) in _one_line(text)
 
 
 class References:

@@ -29,6 +29,7 @@ class JsonList:
         limit: most characters that one item may have, None for no limit.
         chunk: how much is read at a time; within a long item the chunks double.
         pairs: makes an object of its keys and values, dict where it is None.
+        number: makes a number with a fraction or an exponent of its text, float where it is None.
     """
 
     def __init__(
@@ -37,12 +38,13 @@ class JsonList:
         limit: int | None = None,
         chunk: int = 1 << 18,
         pairs: Callable[[list[tuple[str, Any]]], object] | None = None,
+        number: Callable[[str], object] | None = None,
     ) -> None:
         self._read = read
         self._limit = limit
         self._first_chunk = self._chunk = chunk
         self._decode = codecs.getincrementaldecoder("utf-8")()
-        self._scan = json.JSONDecoder(object_pairs_hook=pairs).raw_decode
+        self._scan = json.JSONDecoder(object_pairs_hook=pairs, parse_float=number).raw_decode
         self._buffer = ""
         self._place = 0
         self._offset = 0
