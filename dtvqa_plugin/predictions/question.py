@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dtvqa_plugin.predictions.prompts import one_line
 from dtvqa_plugin.predictions.rows import as_key
 
 # --- ids --------------------------------------------------------------------------------------
@@ -76,14 +77,22 @@ def number_of(value: object) -> tuple[str, ...]:
 class Asked:
     """What a record holds of the question itself.
 
-    ``images`` are names of its pictures, ``text`` is what was asked, ``answers`` are the reference
-    answers that the record repeats, ``number`` is a ``question_id`` without its set's name.
+    ``images`` are names of its pictures, ``turns`` the user's turns, of which the response answers
+    the last, ``fields`` other texts by their field, ``answers`` the reference answers that the
+    record repeats, ``number`` is a ``question_id`` without its set's name. Turns and texts are in
+    one line each.
     """
 
     images: tuple[str, ...]
-    text: str
+    turns: tuple[str, ...]
+    fields: Mapping[str, str]
     answers: tuple[str, ...] = ()
     number: str = ""
+
+    @property
+    def text(self) -> str:
+        """What may say what was asked: the last turn and the fields."""
+        return "\n".join((*self.turns[-1:], *self.fields.values()))
 
 
 TEXT_KEYS = ("question", "query", "prompt", "input", "text_prompt", "question_text")
@@ -94,22 +103,25 @@ _IMAGE_TAG = re.compile(r"<img>(.*?)</img>")
 
 def asked(record: Mapping[str, Any]) -> Asked | None:
     """The question's text, pictures and reference answers, from fields or a user's messages."""
-    texts: list[str] = []
     images: list[str] = []
-    for key in ("messages", *TEXT_KEYS):
-        value = record.get(key)
-        if isinstance(value, list):
-            _read_messages(value, texts, images)
-        elif isinstance(value, str):
-            texts.append(value)
+    turns = _turns(record.get("messages"), images)
+    texts = {key: "\n".join(_turns(record.get(key), images)[-1:]) for key in TEXT_KEYS}
+    fields = {key: text for key, text in texts.items() if text}
     for key in IMAGE_KEYS:
         images += _image_names(record.get(key))
-    text = "\n".join(texts)
-    images += _IMAGE_TAG.findall(text)
+    for text in (*turns[-1:], *fields.values()):
+        images += _IMAGE_TAG.findall(text)
     answers = tuple(answer for key in _ANSWER_KEYS for answer in _answers(record.get(key)))
     given = "".join(number_of(record.get("question_id")))
-    known = bool(text) and bool(images or answers or given)
-    return Asked(tuple(dict.fromkeys(images)), text, answers, given) if known else None
+    if not (fields or any(turns[-1:])) or not (images or answers or given):
+        return None
+    return Asked(
+        tuple(dict.fromkeys(images)),
+        tuple(map(one_line, turns)),
+        {key: one_line(text) for key, text in fields.items()},
+        answers,
+        given,
+    )
 
 
 def _answers(value: object) -> list[str]:
@@ -123,21 +135,25 @@ def _answers(value: object) -> list[str]:
     return [answer for answer in found if isinstance(answer, str) and answer]
 
 
-def _read_messages(messages: Iterable[object], texts: list[str], images: list[str]) -> None:
-    """The text of the last user turn, which the response answers, and the pictures of all."""
-    last: list[str] = []
+def _turns(messages: object, images: list[str]) -> list[str]:
+    """The texts of the user's turns; a text is one. Their pictures are added to ``images``."""
+    if not isinstance(messages, list):
+        return [messages] if isinstance(messages, str) else []
+    turns: list[str] = []
     for message in messages:
         if not isinstance(message, dict) or message.get("role") not in ("user", None):
             continue
-        last, content = [], message.get("content")
+        said: list[str] = []
+        content = message.get("content")
         for part in content if isinstance(content, list) else [content]:
             if isinstance(part, str):
-                last.append(part)
+                said.append(part)
             elif isinstance(part, dict):
                 if isinstance(part.get("text"), str):
-                    last.append(part["text"])
+                    said.append(part["text"])
                 images += _image_names(part.get("image") or part.get("image_url"))
-    texts += last
+        turns.append("\n".join(said))
+    return turns
 
 
 def _image_names(value: object) -> list[str]:

@@ -15,6 +15,7 @@ from dtvqa_plugin.data.splits import SPLITS, Split, get_split
 from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
 from dtvqa_plugin.data.splits.sample import SAMPLE_SPLIT
 from dtvqa_plugin.errors import DataError
+from dtvqa_plugin.predictions.prompts import asked_by, one_line
 from dtvqa_plugin.predictions.question import Asked
 
 PART_ORDER = (*SUBSETS, *SAMPLE_SUBSETS)
@@ -65,13 +66,9 @@ def _is_known_by(record: Record, asked: Asked) -> bool:
     return record.question_id.rpartition("/")[2] == asked.number
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def asks(record: Record, text: str) -> bool:
     """Whether a text holds a record's question, however its lines are broken."""
-    return _one_line(record.question) in _one_line(text)
+    return one_line(record.question) in one_line(text)
 
 
 class References:
@@ -155,7 +152,7 @@ class References:
             the test split are looked through, in this order. ``lacking`` says whose annotations
             are missing.
         """
-        text = _one_line(asked.text)
+        text = asked.text
         names = {_file_name(image) for image in asked.images}
         for split in _ASKED_SPLITS:
             by_image = self._by_image(split)
@@ -165,12 +162,9 @@ class References:
                 for question, record in by_image.get(name, ())
                 if (names or _is_known_by(record, asked)) and question in text
             ]
-            # A question inside a longer one is the longer one; two questions side by side (examples
-            # in the prompt) do not tell which of them was answered.
-            asked_for = {question for question, _ in fitting}
-            whole = {q for q in asked_for if not any(q in other for other in asked_for - {q})}
-            found = [record for question, record in fitting if question in whole]
-            if found:
+            if fitting:
+                one = asked_by(asked.turns, asked.fields, {question for question, _ in fitting})
+                found = [record for question, record in fitting if question == one]
                 return (split, found[0]) if len(found) == 1 else None
         return None
 
@@ -188,7 +182,7 @@ class References:
                     self.lacking = self.lacking or error
                     questions = {}.values()
                 for record in questions:
-                    asked_as = (_one_line(record.question), record)
+                    asked_as = (one_line(record.question), record)
                     found.setdefault(_file_name(record.image), []).append(asked_as)
             self._images[split] = found
         return self._images[split]
