@@ -53,19 +53,14 @@ class FrequentOutput:
 def frequent_outputs(answers: Sequence[ScoredAnswer]) -> tuple[FrequentOutput, ...]:
     """The most frequent outputs of a run, those given once left out; ties by first appearance."""
     said = [answer for answer in answers if answer.text]
-    first: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    hits: Counter[str] = Counter()
-    for answer in said:
-        key = _key(answer)
-        first.setdefault(key, answer.text)
-        counts[key] += 1
-        hits[key] += answer.acc > 0
-    return tuple(
-        FrequentOutput(_cut(first[key]), count, count / len(said), hits[key])
-        for key, count in counts.most_common(SHOWN)
-        if count > 1
-    )
+    keys = [_key(answer) for answer in said]
+    found = []
+    for wanted, count in Counter(keys).most_common(SHOWN):
+        if count > 1:
+            alike = [answer for key, answer in zip(keys, said, strict=True) if key == wanted]
+            hits = sum(answer.acc > 0 for answer in alike)
+            found.append(FrequentOutput(_cut(alike[0].text), count, count / len(said), hits))
+    return tuple(found)
 
 
 def _key(answer: ScoredAnswer) -> str:

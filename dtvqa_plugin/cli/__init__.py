@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -54,6 +56,25 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+
+
+@contextmanager
+def _without_blas_threads() -> Iterator[None]:
+    """Load numpy so that its OpenBLAS starts no threads, unless the environment sets their number.
+
+    The matrices here are small: threads that wait for work cost more CPU time than they save.
+    OpenBLAS reads the variable once. Processes that a command starts do not see it.
+    """
+    given = _BLAS_THREADS in os.environ
+    os.environ.setdefault(_BLAS_THREADS, "1")
+    try:
+        yield
+    finally:
+        if not given:
+            del os.environ[_BLAS_THREADS]
+
+
 class LazyGroup(click.Group):
     """Import a command's module only when that command is asked for: start-up stays quick."""
 
@@ -64,7 +85,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        with _without_blas_threads():
+            command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
 

@@ -33,9 +33,12 @@ class Passage:
     match: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScoredAnswer:
     """One output of one question, scored.
+
+    Shared between runs and never changed. It is not frozen, since making a frozen dataclass of so
+    many fields takes as long as the scoring.
 
     Attributes:
         question_id: the question.

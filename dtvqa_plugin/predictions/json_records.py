@@ -86,6 +86,7 @@ def _first_line_is_whole(path: Path) -> bool:
 
 def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
     objects = _Objects()
+    decode = json.JSONDecoder(object_pairs_hook=objects, parse_float=WrittenNumber).decode
     with opened(path) as handle:
         number = 0
         while line := handle.readline(MAX_RECORD_BYTES):
@@ -97,8 +98,7 @@ def _lines(path: Path, complain: Fault) -> Iterator[tuple[str, Any]]:
                 continue
             if line.strip():
                 try:
-                    text = line.removeprefix(BOM).decode("utf-8")
-                    value = json.loads(text, object_pairs_hook=objects, parse_float=WrittenNumber)
+                    value = decode(line.removeprefix(BOM).decode("utf-8"))
                 except (ValueError, RecursionError) as error:
                     end = "" if line.endswith(b"\n") else ", cut off before the end of the line"
                     complain(place, f"not valid JSON ({reason(error)}{end})")

@@ -245,13 +245,13 @@ def answers(
     else:
         found = _record_answers(path, kind, fault, columns)
     for answer in found:
-        yield from _responses(answer)
+        if isinstance(answer.prediction, str) or answer.prediction is None:
+            yield answer
+        else:
+            yield from _responses(answer)
 
 
 def _responses(answer: RawAnswer) -> Iterator[RawAnswer]:
-    if isinstance(answer.prediction, str) or answer.prediction is None:
-        yield answer
-        return
     output = only(answer.prediction)
     if not isinstance(output, list) or not output:
         yield _as_text(answer, output)

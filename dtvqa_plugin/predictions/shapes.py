@@ -71,7 +71,7 @@ def value_at(record: Mapping[str, Any], name: str) -> tuple[bool, Any]:
     return True, value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RawAnswer:
     """One output as a file holds it.
 
@@ -360,9 +360,8 @@ READ_ONCE = frozenset((*ONCE, *TEXT_KEYS, *IMAGE_KEYS, *REPEAT_KEYS, "condition"
 
 def repeat_in(record: Mapping[str, Any]) -> str | None:
     for key in REPEAT_KEYS:
-        value = record.get(key)
-        if is_key(value):
-            return as_key(value)
+        if key in record and is_key(record[key]):
+            return as_key(record[key])
     return None
 
 

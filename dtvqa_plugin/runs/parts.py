@@ -101,7 +101,9 @@ def read_file(
         for key, value in (("model", raw.model), ("condition", raw.condition)):
             if value is not None and len(said[key]) < EXAMPLES:
                 said[key].add(value)
-        part = parts.setdefault(split, Part(path, kind, split, context))
+        part = parts.get(split)
+        if part is None:
+            part = parts[split] = Part(path, kind, split, context)
         _add(part, _numbered(raw, kind, context), record, tau, text_kept)
         if raw.stored:
             stored[record.question_id] = raw.stored
@@ -157,8 +159,10 @@ def _check_rivals(path: Path, raw: RawAnswer, record: Record) -> None:
 
 def _numbered(raw: RawAnswer, kind: Kind, context: Context) -> RawAnswer:
     """EvalScope's ``predictions`` count samples on through the repeats of each question."""
+    if kind is not Kind.EVALSCOPE or context.asked_repeats < 2:
+        return raw
     index = raw.record.get("index")
-    if kind is not Kind.EVALSCOPE or context.asked_repeats < 2 or not isinstance(index, int):
+    if not isinstance(index, int):
         return raw
     return replace(raw, repeat=str(index % context.asked_repeats + 1))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -81,8 +82,9 @@ class Run:
     @cached_property
     def failed_ids(self) -> tuple[str, ...]:
         """The questions for which the host got no output, in one repeat at least."""
-        rows = zip(*(self.repeats or (self.answers,)), strict=True)
-        return tuple(row[0].question_id for row in rows if any(answer.failed for answer in row))
+        every = self.repeats or (self.answers,)
+        failed = {answer.question_id for answers in every for answer in answers if answer.failed}
+        return tuple(answer.question_id for answer in every[0] if answer.question_id in failed)
 
     @cached_property
     def design(self) -> Design:
@@ -95,13 +97,9 @@ class Run:
     @cached_property
     def repeat_values(self) -> Floats:
         """Scores 0-1 of each repeat, shape (repeats, questions, 3), at least one repeat."""
-        return np.asarray(
-            [
-                [[getattr(answer, name) for name in METRICS] for answer in answers]
-                for answers in self.repeats or (self.answers,)
-            ],
-            dtype=np.float64,
-        )
+        scores = attrgetter(*METRICS)
+        every = self.repeats or (self.answers,)
+        return np.asarray([list(map(scores, answers)) for answers in every], dtype=np.float64)
 
     @cached_property
     def values(self) -> Floats:
