@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.predictions.rows import PredictionFileError, stands_twice
+from dtvqa_plugin.utils.text import plain
 
 _BATCH = 1_000
 
@@ -28,10 +29,19 @@ def parquet_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 for record in batch.to_pylist():
                     number += 1
                     yield f"row {number}", record
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise PredictionFileError(
-            f"{path}: not a readable Parquet file ({error}). Write the file again."
+            f"{path}: not a readable Parquet file ({plain(str(error)).strip()}). "
+            "Copy it again, or write it again."
         ) from error
+
+
+def columns_of_bytes(path: Path) -> list[str]:
+    """Names of the columns of a Parquet file that hold bytes, which are not read."""
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(path)
+    return [field.name for field in schema if _holds_bytes(field.type) and not _readable(field)]
 
 
 def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -55,7 +65,8 @@ def dataset_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     yield f"{name} row {number}".lstrip(), record
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise PredictionFileError(
-            f"{path}: not a readable folder of datasets ({error}). Save it again."
+            f"{path}: not a readable folder of datasets ({plain(str(error)).strip()}). "
+            "Save it again."
         ) from error
 
 

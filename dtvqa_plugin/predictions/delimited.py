@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import warnings
@@ -18,6 +19,8 @@ from dtvqa_plugin.predictions.rows import (
     no_column,
     text_row,
 )
+from dtvqa_plugin.utils.encoding import not_utf8
+from dtvqa_plugin.utils.text import plain
 
 
 def delimited_rows(
@@ -41,10 +44,12 @@ def delimited_rows(
                     number += 1
                     yield text_row(number, dict(zip(names, values, strict=True)), column)
     except UnicodeDecodeError as error:
-        message = f"{path}: not UTF-8 ({error.reason}). Write the file again."
+        raise PredictionFileError(f"{path}: {_not_utf8(path)}.") from error
+    except EmptyDataError as error:
+        message = f"{path}: not a readable table (it is empty). Run the inference again."
         raise PredictionFileError(message) from error
-    except (ParserError, ParserWarning, EmptyDataError) as error:
-        message = f"{path}: not a readable table ({error}). Write the file again."
+    except (ParserError, ParserWarning) as error:
+        message = f"{path}: not a readable table ({_fault(path, separator, error)})."
         raise PredictionFileError(message) from error
     except OSError as error:
         raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
@@ -62,6 +67,38 @@ def _header(path: Path, separator: str, names: list[str]) -> list[str]:
 
 
 _NUMBERED = re.compile(r"(.*)\.\d+", re.DOTALL)
+
+
+def _fault(path: Path, separator: str, error: Exception) -> str:
+    """What is wrong with a table that pandas does not read, and the cure, in one line.
+
+    The rows are read again by `csv`: pandas counts neither lines nor rows the same way everywhere.
+    """
+    if "EOF inside string" in str(error):
+        return "a quote is opened and never closed. Write it again with a csv library"
+    with opened(path) as handle:
+        rows = csv.reader(io.TextIOWrapper(handle, "utf-8", newline=""), delimiter=separator)
+        try:
+            header = next(rows)
+            for number, row in enumerate(rows, start=1):
+                if len(row) > len(header):
+                    return (
+                        f"row {number}, line {rows.line_num}: {len(row)} cells where the header "
+                        f"has {len(header)}. Put quotes around a cell that holds "
+                        f"{_NAMES[separator]}"
+                    )
+        except (csv.Error, UnicodeDecodeError):
+            pass  # what pandas said has to do
+    return plain(str(error)).strip() + ". Write it again with a csv library"
+
+
+_NAMES = {",": "a comma", "\t": "a tab"}
+
+
+def _not_utf8(path: Path) -> str:
+    with opened(path) as handle:
+        found = not_utf8(handle)
+    return str(found) if found else "is UTF-8, with damaged bytes. Copy it or write it again"
 
 
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))

@@ -11,15 +11,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from dtvqa_plugin.benchmark.inputs import INPUTS
+from dtvqa_plugin.predictions.columnar import columns_of_bytes
 from dtvqa_plugin.predictions.inspect_log import is_log, log_samples
-from dtvqa_plugin.predictions.opening import TEXT_SUFFIX, Form, bare_name, form_of, suffix_of
+from dtvqa_plugin.predictions.opening import (
+    TEXT_SUFFIX,
+    Form,
+    bare_name,
+    check_content,
+    form_of,
+    stranger,
+    suffix_of,
+)
 from dtvqa_plugin.predictions.question import asked, is_key, named, names_in
 from dtvqa_plugin.predictions.reader import iter_predictions, iter_records
 from dtvqa_plugin.predictions.rows import (
@@ -65,6 +74,7 @@ from dtvqa_plugin.predictions.shapes import (
 __all__ = ["Columns", "Kind", "RawAnswer", "answers", "found_names", "sniff", "vlmevalkit_name"]
 
 _LOOKED_AT = 20
+_NO_RECORDS = "the file is empty or holds no records. Copy it again, or run the inference again."
 _NO_SUCH = "\ufdd0"
 """A column that no table has: asking for it names those that are there."""
 _READERS: Mapping[Kind, Reader] = {
@@ -97,7 +107,8 @@ def sniff(path: Path, columns: Columns = NO_COLUMNS) -> Kind | None:
     if form is None:
         return None
     if form is not Form.DATASET and path.stat().st_size == 0:
-        raise PredictionFileError(f"{path}: the file is empty; run the inference again")
+        raise PredictionFileError(f"{path}: {_NO_RECORDS}")
+    check_content(path, form)
     if form is Form.INSPECT:
         return Kind.INSPECT
     if form.is_table:
@@ -113,13 +124,26 @@ def sniff(path: Path, columns: Columns = NO_COLUMNS) -> Kind | None:
         if isinstance(value, dict) and (kind := _kind_of_record(value, path, columns)) is not None:
             return kind
     if faults and not first and suffix_of(path) != TEXT_SUFFIX:
-        raise PredictionFileError(f"{path}, {faults[0]}. Run the inference again.")
+        raise PredictionFileError(f"{path}, {faults[0]}. {_cure(faults[0])}")
+    if not (first or faults or suffix_of(path) == TEXT_SUFFIX):
+        raise PredictionFileError(f"{path}: {_NO_RECORDS}")
     return None
+
+
+def _cure(fault: str) -> str:
+    if "cut off" in fault or "Unterminated" in fault:
+        return "Copy the file again; if it is cut off at its source too, run the inference again."
+    return "Write the file again with a JSON library (json.dumps), one record a line."
 
 
 def _check_columns(path: Path, record: Mapping[str, Any], columns: Columns) -> None:
     for name in (columns.id, columns.prediction):
         if name is not None and not value_at(record, name)[0]:
+            if form_of(path) is Form.PARQUET and name in columns_of_bytes(path):
+                raise PredictionFileError(
+                    f"{path}: the column {name!r} holds bytes, which are not read. Cast it to "
+                    "string."
+                )
             raise no_column(path, name, record)
 
 
@@ -135,7 +159,7 @@ def _sniff_table(path: Path, columns: Columns) -> Kind | None:
             return None
         raise
     if row is None:
-        return None
+        raise PredictionFileError(f"{path}: {_NO_RECORDS}")
     if columns.id is not None:
         return Kind.PLAIN
     if row.index and _is_vlmevalkit(path, row.fields) and column == "prediction":
@@ -200,6 +224,13 @@ def _kind_of_record(value: Mapping[str, Any], path: Path, columns: Columns) -> K
 def _kind_of_prediction(value: Mapping[str, Any], path: Path, columns: Columns) -> Kind | None:
     if "index" in value and "prediction" in value and _is_vlmevalkit(path, value.keys()):
         return Kind.VLMEVALKIT
+    inner = value.get("prediction")
+    if isinstance(inner, dict) and columns.prediction is None:
+        keys = ", ".join(islice(map(str, inner), 5))
+        raise PredictionFileError(
+            f"{path}: its predictions are records with the keys {keys}, not text. Name the one "
+            "that holds the output, as in --prediction-column prediction.text."
+        )
     if columns or "index" in value or _says_question(value):
         return Kind.SCORES if "accanls" in value else Kind.PLAIN
     return None
@@ -209,24 +240,40 @@ def _says_question(value: Mapping[str, Any]) -> bool:
     return named(value) is not None or asked(value) is not None
 
 
-def found_names(path: Path) -> str:
-    """The keys or columns of a file's first record, for a message; what it is, without them."""
+def found_names(path: Path) -> tuple[str, str]:
+    """The keys or columns of a file's first record, or what it is without them; and the cure.
+
+    The cure is empty where the names do not tell one.
+    """
     try:
         form = form_of(path)
         if form is None:
-            return "not text that could be JSON or a table"
+            return "not text that could be JSON or a table", stranger(path) or ""
         if form.is_table:
             next(iter_predictions(path, _NO_SUCH), None)
-            return "an empty table"
+            return "an empty table", ""
         for _, value in islice(iter_records(path), 1):
             if isinstance(value, dict):
-                return f"keys found: {', '.join(map(str, islice(value, 12))) or 'none'}"
-            return f"a {type(value).__name__} where a record is expected"
+                unread = columns_of_bytes(path) if form is Form.PARQUET else []
+                return _found("keys", list(value), unread)
+            return f"a {type(value).__name__} where a record is expected", ""
     except NoPredictionsError as error:
-        return f"columns found: {', '.join(error.found[:12]) or 'none'}"
+        return _found("columns", error.found)
     except (PredictionFileError, OSError) as error:
-        return str(error)
-    return "no records"
+        return str(error), ""
+    return "no records", ""
+
+
+def _found(what: str, names: Sequence[str], unread: Sequence[str] = ()) -> tuple[str, str]:
+    cure = ""
+    if unread:
+        cure = f"columns of bytes are not read ({', '.join(unread)}): cast text to string"
+    elif "id" in names and not {"dataset_name", "question_id"} & set(names):
+        cure = (
+            "an id alone does not tell a question: write 'DTScene/12' in place of 12, or add "
+            "dataset_name"
+        )
+    return f"{what} found: {', '.join(map(str, names[:12])) or 'none'}", cure
 
 
 # --- the answers ------------------------------------------------------------------------------

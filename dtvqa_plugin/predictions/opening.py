@@ -9,13 +9,13 @@ import lzma
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from dtvqa_plugin.predictions.rows import PredictionFileError
-from dtvqa_plugin.utils.json_list import BOM
+from dtvqa_plugin.utils.encoding import LOOKED_AT, UTF8_MARK, Converted, marked, to_utf8, unmarked
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".jsonlines")
@@ -50,6 +50,8 @@ _BY_SUFFIX = {
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _DATASET_FILES = ("dataset_dict.json", "state.json")
+_MOST_PACKINGS = 4
+_BUFFER = 1 << 16
 _DAMAGE = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 
 
@@ -105,32 +107,159 @@ def form_of(path: Path) -> Form | None:
 def _form_of_content(start: bytes) -> Form | None:
     if start.startswith(b"PAR1"):
         return Form.PARQUET
-    if start.startswith(b"PK\x03\x04"):
-        return Form.XLSX if b"[Content_Types]" in start or b"xl/" in start else Form.INSPECT
-    text = start.removeprefix(BOM).lstrip()
+    if start.startswith(_ZIP):
+        if any(name in start for name in _XLSX_MEMBERS):
+            return Form.XLSX
+        return Form.INSPECT if any(name in start for name in _LOG_MEMBERS) else None
+    text = start.removeprefix(UTF8_MARK).lstrip()
     if text[:1] in (b"{", b"["):
         return Form.JSON
+    if _stranger(start):
+        return None
     header = text.partition(b"\n")[0]
     if _CONTROL.search(header):
         return None
     return Form.TSV if b"\t" in header else Form.CSV if b"," in header else None
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """The file's bytes, unpacked where gzip, bzip2, xz or Zstandard packed them.
+# --- content of another form than the name says -------------------------------------------------
 
-    Raises PredictionFileError while reading where the packed data are damaged, else OSError.
+_ZIP = b"PK\x03\x04"
+_XLSX_MEMBERS = (b"[Content_Types]", b"xl/")
+_LOG_MEMBERS = (b"_journal/", b"samples/", b"header.json")
+_STRANGERS = {
+    b"version https://git-lfs": "a pointer of Git LFS: get the file itself with git lfs pull",
+    b"<!doctype html": "a web page, mostly of a failed download: download the file again",
+    b"<html": "a web page, mostly of a failed download: download the file again",
+    b"<?xml": "XML, mostly of a failed download: download the file again",
+    b"\x80\x04\x95": "a pickle, which is never opened: write it as JSON Lines",
+    b"\x80\x05\x95": "a pickle, which is never opened: write it as JSON Lines",
+    b"\xd0\xcf\x11\xe0": "a workbook of the old form .xls: save it as .xlsx",
+    _ZIP: "a zip archive: unpack it",
+    b"7z\xbc\xaf": "an archive: unpack it",
+    b"Rar!": "an archive: unpack it",
+}
+_TAR = b"ustar"
+_TAR_PLACE = 257
+_OF_CONTENT = {
+    Form.JSON: ("JSON", ".jsonl"),
+    Form.XLSX: ("an xlsx workbook", ".xlsx"),
+    Form.PARQUET: ("Parquet", ".parquet"),
+    Form.CSV: ("a table with commas", ".csv"),
+    Form.TSV: ("a table with tabs", ".tsv"),
+    Form.INSPECT: ("a log of inspect_ai", ".eval"),
+}
+
+
+def stranger(path: Path) -> str | None:
+    """What a file is by its first bytes, and the cure, where it is something that no reader takes.
+
+    Raises OSError.
     """
-    with path.open("rb") as handle:
-        start = handle.read(6)
-        handle.seek(0)
-        packed = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-        if packed is None:
-            yield handle
-            return
-        with _unpacked(handle, packed) as stream:
-            yield cast(BinaryIO, io.BufferedReader(_Checked(stream, path), 1 << 16))
+    with opened(path) as handle:
+        return _stranger(handle.read(1 << 12))
+
+
+def _stranger(start: bytes) -> str | None:
+    lower = start.removeprefix(UTF8_MARK).lstrip()[:LOOKED_AT].lower()
+    if start[_TAR_PLACE:].startswith(_TAR):
+        return _STRANGERS[b"Rar!"]
+    return next(
+        (what for magic, what in _STRANGERS.items() if lower.startswith(magic.lower())), None
+    )
+
+
+def check_content(path: Path, form: Form) -> None:
+    """Raise PredictionFileError for a file whose content is of another form than its name says."""
+    if form is Form.DATASET or suffix_of(path) not in _BY_SUFFIX:
+        return
+    with opened(path) as handle:
+        start = handle.read(1 << 12)
+    found = _form_of_content(start)
+    if form in (Form.CSV, Form.TSV) and found is None:
+        _check_separator(path, start)
+    zipped = start.startswith(_ZIP) and form in (Form.XLSX, Form.INSPECT)
+    if found is None and not zipped and (what := _stranger(start)) is not None:
+        raise PredictionFileError(f"{path}: is {what}.")
+    if found in (None, form) or zipped or not _is_another(form, found, start):
+        return
+    what, suffix = _OF_CONTENT[found]
+    raise PredictionFileError(
+        f"{path}: its content is {what}, its name says {form.value}. Rename it to {suffix}."
+    )
+
+
+def _check_separator(path: Path, start: bytes) -> None:
+    header = start.partition(b"\n")[0]
+    for separator, name in ((b";", "semicolons"), (b"|", "bars")):
+        if separator in header:
+            raise PredictionFileError(
+                f"{path}: its cells are separated by {name}. Save it with commas or tabs."
+            )
+
+
+def _is_another(form: Form, found: Form, start: bytes) -> bool:
+    """Whether the content's form is surely another one than the name's."""
+    header = start.removeprefix(UTF8_MARK).lstrip().partition(b"\n")[0]
+    if form is Form.JSON and found in (Form.CSV, Form.TSV):
+        return b"{" not in start and b'":' not in start
+    if form is Form.CSV and found is Form.TSV:
+        return b"," not in header
+    if form is Form.TSV and found is Form.CSV:
+        return True
+    if form in (Form.CSV, Form.TSV) and found is Form.JSON:
+        return header.startswith((b'{"', b"[{"))
+    return True
+
+
+# --- bytes ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.BufferedReader]:
+    """The file's bytes, unpacked where gzip, bzip2, xz or Zstandard packed them, once or again.
+
+    UTF-16 and UTF-32 with a byte order mark come as UTF-8. Raises PredictionFileError where the
+    packed data are damaged or the encoding cannot be read, then or while reading, else OSError.
+    """
+    with ExitStack() as stack:
+        stream = stack.enter_context(path.open("rb"))
+        for _ in range(_MOST_PACKINGS):
+            start = stream.peek(LOOKED_AT)[:LOOKED_AT]
+            packed = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
+            if packed is None:
+                break
+            unpacked = stack.enter_context(_unpacked(stream, packed))
+            stream = io.BufferedReader(_Checked(unpacked, path), _BUFFER)
+        else:
+            raise PredictionFileError(
+                f"{path}: packed more than {_MOST_PACKINGS} times. Unpack it first."
+            )
+        yield _as_utf8(path, stream, start)
+
+
+def _as_utf8(path: Path, stream: io.BufferedReader, start: bytes) -> io.BufferedReader:
+    named = marked(start)
+    if named is not None:
+        convert = to_utf8(named)
+
+        def checked(content: bytes, final: bool) -> bytes:
+            try:
+                return convert(content, final)
+            except UnicodeDecodeError as error:
+                raise PredictionFileError(
+                    f"{path}: is damaged {named} ({error.reason}). Copy it again, or save it as "
+                    "UTF-8."
+                ) from error
+
+        return io.BufferedReader(Converted(stream, checked), _BUFFER)
+    wide = unmarked(start)
+    if wide is not None:
+        raise PredictionFileError(
+            f"{path}: is {wide} without a byte order mark. Convert it with "
+            f"iconv -f {wide} -t UTF-8, or save it as UTF-8."
+        )
+    return stream
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def find_files(
             found[file.resolve()] = (file, kind)
     kept, skipped = _without_byproducts(list(found.values()))
     if not kept:
-        skipped += [f"{file}: {found_names(file)}" for file in files[:_NAMED]]
+        skipped += [": ".join(filter(None, (str(f), *found_names(f)))) for f in files[:_NAMED]]
     return kept, skipped + damaged
 
 
@@ -102,7 +102,7 @@ def cannot_open(path: Path | str, error: OSError) -> str:
 def _kind_of(path: Path, columns: Columns) -> Kind:
     try:
         kind = sniff(path, columns)
-        found = found_names(path) if kind is None else ""
+        found, cure = ("", "") if kind else found_names(path)
     except PredictionFileError as error:
         raise RunError(str(error)) from error
     except OSError as error:
@@ -114,6 +114,8 @@ def _kind_of(path: Path, columns: Columns) -> Kind:
             f"{path}: this is a results file of lmms-eval, which holds no answers. Give its folder "
             "or a *_samples_*.jsonl file beside it (--log_samples writes them)."
         )
+    if cure:
+        raise RunError(f"{path}: holds no predictions that can be read ({found}): {cure}")
     raise RunError(
         f"{path}: holds no predictions that can be read ({found}). Known are the logs of lmms-eval "
         "(--log_samples), EvalScope and inspect_ai, VLMEvalKit prediction files, result files of "

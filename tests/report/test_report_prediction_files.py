@@ -162,8 +162,12 @@ def test_json_values(tmp_path: Path, value: object, text: str | None, told: bool
         ("m.tsv", b"index\tprediction\n1\t\xff\n", "not UTF-8"),
         ("m.json", b'[{"index": 1}]', "no column 'prediction'"),
         ("m.csv", b'index,prediction\n1,"open', "not a readable table"),
-        ("m.csv", b"index,prediction\n1,2,000 g\n", "length of data"),
-        ("m.csv", b"index,prediction\n1,a\n2,2,000,000 g\n", "line 3, saw 4"),
+        (
+            "m.csv",
+            b"index,prediction\n1,2,000 g\n",
+            "row 1, line 2: 3 cells where the header has 2",
+        ),
+        ("m.csv", b"index,prediction\n1,a\n2,2,000,000 g\n", "row 2, line 3: 4 cells"),
     ],
     ids=[
         "pickle",
