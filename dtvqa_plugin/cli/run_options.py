@@ -18,6 +18,7 @@ from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.predictions.opening import bare_name
 from dtvqa_plugin.predictions.shapes import Columns, Kind
 from dtvqa_plugin.runs.faults import RunError
+from dtvqa_plugin.runs.files import by_products
 from dtvqa_plugin.runs.joining import join_repeats, join_runs, shards_among, unjoined
 from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.reading import read_run, read_runs
@@ -138,6 +139,17 @@ def _paths(value: object) -> list[Path]:
     return [path for path in several if isinstance(path, Path)]
 
 
+def _without_byproducts(paths: list[Path], columns: Columns) -> tuple[Path, ...]:
+    """The paths without what only belongs to another of them, which a note names."""
+    owners = by_products(paths, columns)
+    if owners:
+        named = [f"{visible(str(path))}" for path in list(owners)[:_FILES_NAMED]]
+        more = f" and {len(owners) - _FILES_NAMED} more" * (len(owners) > _FILES_NAMED)
+        said = f"{', '.join(named)}{more}: not read, by-products of runs that are given"
+        click.echo(f"note: {said}", err=True)
+    return tuple(path for path in paths if path not in owners)
+
+
 def source_options(command: Callable[..., Any]) -> Any:
     """``--data``, ``--tau``, ``--id-column``, and how files are joined, as a `Source`."""
 
@@ -159,6 +171,9 @@ def source_options(command: Callable[..., Any]) -> Any:
         given = [_STANDARD_INPUT if str(path) == "-" else path for path in given]
         keep_inputs(outputs, [path for path in given if not path.is_dir()])
         columns = Columns(id_column, prediction_column)
+        for name, value in options.items():
+            if name not in _OUTPUTS and isinstance(value, tuple) and len(_paths(value)) > 1:
+                options[name] = _without_byproducts(_paths(value), columns)
         source = Source(
             data, References(data), tau, columns, join_shards, as_repeats, outputs=outputs
         )

@@ -112,7 +112,7 @@ def _form_of_content(start: bytes) -> Form | None:
             return Form.XLSX
         return Form.INSPECT if any(name in start for name in _LOG_MEMBERS) else None
     text = start.removeprefix(UTF8_MARK).lstrip()
-    if text[:1] in (b"{", b"["):
+    if text[:1] in (b"{", b"[") or (start and not text):  # blanks alone: JSON Lines without one
         return Form.JSON
     if _stranger(start):
         return None

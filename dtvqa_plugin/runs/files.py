@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 import heapq
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from dtvqa_plugin.predictions.kinds import found_names, sniff
+from dtvqa_plugin.predictions.kinds import found_names, sniff, vlmevalkit_name
 from dtvqa_plugin.predictions.opening import bare_name, is_candidate, is_dataset_folder
 from dtvqa_plugin.predictions.rows import NoPredictionsError, PredictionFileError
 from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind
@@ -69,6 +70,9 @@ def find_files(
 STANDARD_INPUT = "-"
 """The path that means standard input."""
 
+STANDARD_INPUT_NAME = "standard input"
+"""What people see in place of the temporary file that it is copied to."""
+
 
 def spooled_input() -> Path:
     """Standard input, copied once to a temporary file, which is gone when the process ends.
@@ -77,17 +81,23 @@ def spooled_input() -> Path:
         RunError: It is a terminal, it is empty, or it has been read already.
     """
     if _spooled:
-        raise RunError("standard input (-) can be given once")
+        raise RunError(f"{STANDARD_INPUT_NAME} (-) can be given once")
     if sys.stdin is None or sys.stdin.isatty():
-        raise RunError("-: standard input is a terminal; pipe the predictions in, or name a file")
+        raise RunError(
+            f"{STANDARD_INPUT_NAME} (-) is a terminal; pipe the predictions in, or name a file"
+        )
     folder = tempfile.TemporaryDirectory(prefix="dtvqa-")
     _spooled.append(folder)
-    file = Path(folder.name) / "standard input"
+    file = Path(folder.name) / STANDARD_INPUT_NAME
     try:
         with file.open("wb") as handle:
             shutil.copyfileobj(sys.stdin.buffer, handle)
     except OSError as error:
-        raise RunError(cannot_open("standard input", error)) from error
+        raise RunError(cannot_open(STANDARD_INPUT_NAME, error)) from error
+    if not file.stat().st_size:
+        raise RunError(
+            f"{STANDARD_INPUT_NAME} is empty: did the command before the pipe write anything?"
+        )
     return file
 
 
@@ -153,6 +163,8 @@ def _candidates(folder: Path) -> tuple[list[Path], list[str]]:
                 files.append(Path(entry.path))
             elif there == "folder":
                 heapq.heappush(waiting, (linked or entry.is_symlink(), depth + 1, entry.path))
+            elif there == "other":
+                damaged.append(f"{entry.path}: a pipe, socket or device, which is not opened")
             elif not is_candidate(Path(entry.name)):
                 continue
             elif there == "file":
@@ -169,6 +181,84 @@ def _entry_kind(entry: os.DirEntry[str]) -> str | None:
         return system.kind(Path(entry.path))
     except OSError:  # a link that leads to itself
         return None
+
+
+# --- by-products ------------------------------------------------------------------------------
+
+_EVALSCOPE_FOLDERS = ("configs", "logs", "reports", "reviews")
+_VLMEVALKIT_LOGS = (".log", ".pkl")
+
+
+def by_products(paths: Sequence[Path], columns: Columns = NO_COLUMNS) -> dict[Path, Path]:
+    """Which of some given paths only belong to a run that is given as well, as a shell glob names.
+
+    Args:
+        paths: Files and folders that are to be read as runs.
+        columns: The columns that the user names.
+
+    Returns:
+        By-products, each with the predictions that it belongs to: results files of lmms-eval,
+        what VLMEvalKit and this package write beside a prediction file, and EvalScope's other
+        folders. A file with predictions of its own is none.
+    """
+    given = {path.absolute() for path in paths}
+    around = {folder for path in given for folder in path.parents}
+    listed = {folder: _vlmevalkit_files(folder) for folder in {path.parent for path in given}}
+    owners: dict[Path, Path] = {}
+    for path in paths:
+        place = path.absolute()
+        owner = next(
+            (
+                one
+                for one in _owners(place, listed[place.parent])
+                if one in around or not given.isdisjoint((one, *one.parents))
+            ),
+            None,
+        )
+        if owner is not None and not _has_own_predictions(path, columns):
+            owners[path] = owner
+    return owners
+
+
+def _vlmevalkit_files(folder: Path) -> list[tuple[Path, str]]:
+    """The prediction files in a folder that are named as VLMEvalKit names them, and the dataset."""
+    named = ((file, vlmevalkit_name(file)) for file in folder.glob("*_DTVQA*"))
+    return [(file, name.dataset) for file, name in named if name and is_candidate(file)]
+
+
+def _owners(path: Path, beside: Sequence[tuple[Path, str]]) -> Iterator[Path]:
+    """The predictions that a file or folder belongs to by its name, if it is a by-product."""
+    folder, name = path.parent, path.name
+    if name.endswith("_results.json"):
+        stamp = glob.escape(name.removesuffix("_results.json"))
+        yield from folder.glob(f"{stamp}_samples_*.jsonl")
+    for place in (path, *list(path.parents)[:2]):
+        if place.name in _EVALSCOPE_FOLDERS and (place.parent / "predictions").is_dir():
+            yield place.parent / "predictions"
+    if all(path != other for other, _ in beside):
+        yield from (other for other, dataset in beside if _is_beside(path, other, dataset))
+
+
+def _is_beside(path: Path, predictions: Path, dataset: str) -> bool:
+    """Whether VLMEvalKit or this package writes such a file or folder for a prediction file."""
+    if path.is_dir():
+        return (path / predictions.name).is_file()
+    return (
+        path.name.startswith((f"{bare_name(predictions)}_", f"{bare_name(predictions)}."))
+        or (path.suffix in _VLMEVALKIT_LOGS and dataset in path.name)
+        or path.name == "status.json"
+    )
+
+
+def _has_own_predictions(path: Path, columns: Columns) -> bool:
+    """Whether a path holds predictions other than those it belongs to."""
+    again = (Kind.SCORES, Kind.EVALSCOPE_REVIEW)
+    try:
+        found, _ = find_files(path, columns)
+    except (RunError, PredictionFileError):
+        return False
+    beside = {file.name for file in path.parent.iterdir()} if path.is_dir() else set()
+    return any(kind not in again and file.name not in beside for file, kind in found)
 
 
 def _without_byproducts(

@@ -17,7 +17,13 @@ from dtvqa_plugin.metrics.scored import ScoredAnswer
 from dtvqa_plugin.predictions.rows import PredictionFileError
 from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind
 from dtvqa_plugin.runs.faults import EXAMPLES, Faults, RunError
-from dtvqa_plugin.runs.files import STANDARD_INPUT, cannot_open, find_files, spooled_input
+from dtvqa_plugin.runs.files import (
+    STANDARD_INPUT,
+    STANDARD_INPUT_NAME,
+    cannot_open,
+    find_files,
+    spooled_input,
+)
 from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.parts import Part, read_file
 from dtvqa_plugin.runs.references import AnnotationStamp, References
@@ -62,9 +68,20 @@ def parts_of(
     path: str | Path, references: References, tau: float, columns: Columns, text_kept: int
 ) -> tuple[list[Part], list[str]]:
     """What the files under a path hold, and what was left out and why."""
-    path = Path(path)
-    if str(path) == STANDARD_INPUT:
-        path = spooled_input()
+    if str(path) != STANDARD_INPUT:
+        return _parts_of(Path(path), references, tau, columns, text_kept)
+    spooled = spooled_input()
+    try:
+        parts, skipped = _parts_of(spooled, references, tau, columns, text_kept)
+    except (RunError, PredictionFileError) as error:
+        said = str(error).replace(str(spooled), STANDARD_INPUT_NAME)
+        raise RunError(said) from error
+    return [replace(part, path=Path(STANDARD_INPUT_NAME)) for part in parts], skipped
+
+
+def _parts_of(
+    path: Path, references: References, tau: float, columns: Columns, text_kept: int
+) -> tuple[list[Part], list[str]]:
     files, skipped = find_files(path, columns)
     parts: list[Part] = []
     for file, kind in files:
@@ -115,7 +132,8 @@ def read_run(
     runs = read_runs(path, references, tau=tau, name=name, columns=columns, text_kept=text_kept)
     if len(runs) > 1:
         listing = "\n".join(f"  {run.name} [{run.condition}]: {run.paths[0]}" for run in runs)
-        raise RunError(f"{path} holds {len(runs)} runs; pass one of their files:\n{listing}")
+        shown = STANDARD_INPUT_NAME if str(path) == STANDARD_INPUT else path
+        raise RunError(f"{shown} holds {len(runs)} runs; pass one of their files:\n{listing}")
     return runs[0]
 
 

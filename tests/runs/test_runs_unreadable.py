@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import socket
+import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas
 import pyarrow
 import pytest
 from pyarrow import parquet
-from report_runs import SAMPLE
-from runs_command import refused
+from report_runs import SAMPLE, plain_run
+from runs_command import refused, table_of
 
 ID = SAMPLE[0].question_id
 LINE = f'{{"question_id": "{ID}", "prediction": "x"}}\n'.encode()
@@ -103,3 +107,80 @@ def test_one_line_says_what_it_is_and_what_to_do(
     (line,) = refused(capsys, "score", str(tmp_path / name))
     assert line.startswith(f"dtvqa: error: {tmp_path / name}: ")
     assert re.search(said, line), line
+
+
+# --- standard input ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "standard input is empty"),
+        (b"\n", "standard input: the file is empty or holds no records"),
+        (b'{"uid": 1}\n', "standard input: holds no predictions"),
+        (b'{"id": 1, "prediction": "x"}\n', f"standard input: .*{NOT_TOLD}"),
+        (b"question_id,prediction\nMiniScene/1,y, z\n", "standard input: .*row 1, line 2"),
+        (LINE.replace(b"x", b"\xc9\xd5\xb1\xb8"), r"standard input: is not UTF-8 \(byte 0xc9"),
+        (LINE.decode().encode("utf-16-le"), "standard input: is UTF-16LE"),
+        (b"<html>", "standard input: .*a web page"),
+        (LINE.replace(b"Mini", b"Text"), "standard input: none of its 1 predictions"),
+        (b"\x1f\x8b\x08nonsense", "standard input: the packed file is damaged"),
+    ],
+)
+def test_errors_name_standard_input(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    content: bytes,
+    said: str,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    monkeypatch.setattr("dtvqa_plugin.runs.files._spooled", [])
+    (line,) = refused(capsys, "score", "-")
+    assert re.match(f"dtvqa: error: {said}", line), line
+    assert "dtvqa-" not in line
+
+
+def test_a_run_from_standard_input_names_no_temporary_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    same = plain_run(tmp_path / "same.jsonl")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(same.read_bytes())))
+    monkeypatch.setattr("dtvqa_plugin.runs.files._spooled", [])
+    table = table_of(capsys, Path("-"), same)
+    assert "dtvqa-" not in str(table)
+    assert "standard input" in str(table["remarks"])
+
+
+# --- folders ----------------------------------------------------------------------------------
+
+
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def a_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def a_link_to_a_device(path: Path) -> None:
+    path.symlink_to("/dev/null")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+@pytest.mark.parametrize("make", [a_pipe, a_socket, a_link_to_a_device])
+@pytest.mark.parametrize("name", ["b.jsonl", "b.sock"])
+def test_what_is_no_regular_file_is_listed_and_not_opened(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[Path], None],
+    name: str,
+) -> None:
+    plain_run(tmp_path / "a.jsonl")
+    monkeypatch.chdir(tmp_path)
+    make(Path(name))
+    table = table_of(capsys, Path())
+    assert len(table["rows"]) == 1
+    assert f"{name}: a pipe, socket or device, which is not opened" in str(table["remarks"])
