@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from dtvqa_plugin.predictions.opening import opened
 from dtvqa_plugin.predictions.rows import (
     ONCE,
+    Fault,
     PredictionFileError,
     PredictionRow,
     check_once,
@@ -20,15 +21,21 @@ from dtvqa_plugin.predictions.rows import (
     text_row,
 )
 from dtvqa_plugin.utils.encoding import not_utf8
-from dtvqa_plugin.utils.text import plain
+from dtvqa_plugin.utils.text import counted, plain
 
 
 def delimited_rows(
-    path: Path, column: str, separator: str, once: Collection[str] = ONCE
+    path: Path,
+    column: str,
+    separator: str,
+    once: Collection[str] = ONCE,
+    fault: Fault | None = None,
 ) -> Iterator[PredictionRow]:
+    """Rows of a table; one that is cut off goes to ``fault``, if there is one."""
     from pandas.errors import EmptyDataError, ParserError, ParserWarning  # heavy
 
     number = 0
+    short = _ShortRows(path, separator)
     try:
         with opened(path) as handle:
             source, instead = _source(path, handle)
@@ -42,6 +49,11 @@ def delimited_rows(
                     check_once(path, _header(path, separator, names), column, once)
                 for values in chunk.itertuples(index=False, name=None):
                     number += 1
+                    cells = short.cells(number, values) if fault and values[-1] == "" else None
+                    if fault and cells is not None:
+                        why = f"is cut off: {cells} of {counted(len(names), 'column')}"
+                        fault(f"row {number}", why)
+                        continue
                     yield text_row(number, dict(zip(names, values, strict=True)), column)
     except UnicodeDecodeError as error:
         raise PredictionFileError(f"{path}: {_not_utf8(path)}.") from error
@@ -53,6 +65,43 @@ def delimited_rows(
         raise PredictionFileError(message) from error
     except OSError as error:
         raise PredictionFileError(f"{path}: cannot be opened ({error.strerror}).") from error
+
+
+class _ShortRows:
+    """The rows with fewer cells than the header, which pandas fills with empty cells.
+
+    They are looked for when the first row ends in an empty cell.
+    """
+
+    def __init__(self, path: Path, separator: str) -> None:
+        self._path = path
+        self._separator = separator
+        self._found: dict[int, tuple[str, ...]] | None = None
+
+    def cells(self, number: int, values: tuple[str, ...]) -> int | None:
+        """How many cells a row has that is cut off, None for one that is whole."""
+        if self._found is None:
+            self._found = self._read(len(values))
+        row = self._found.get(number)
+        return len(row) if row is not None and row == values[: len(row)] else None
+
+    def _read(self, width: int) -> dict[int, tuple[str, ...]]:
+        limit = csv.field_size_limit(2**31 - 1)
+        try:
+            with opened(self._path) as handle:
+                text = io.TextIOWrapper(handle, encoding="utf-8-sig", newline="")
+                rows = csv.reader(text, delimiter=self._separator)
+                kept = enumerate(row for row in rows if not _is_blank(row))
+                return {number: tuple(row) for number, row in kept if len(row) < width}
+        except csv.Error:  # a NUL on Python 3.10
+            return {}
+        finally:
+            csv.field_size_limit(limit)
+
+
+def _is_blank(row: list[str]) -> bool:
+    """Whether a line is one that pandas skips: empty, or blanks alone."""
+    return not row or (len(row) == 1 and row[0].isspace())
 
 
 def _header(path: Path, separator: str, names: list[str]) -> list[str]:

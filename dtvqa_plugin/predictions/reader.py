@@ -59,7 +59,7 @@ def iter_predictions(
     if form is Form.XLSX:
         yield from xlsx_rows(path, column, once)
     elif form is Form.TSV or form is Form.CSV:
-        yield from delimited_rows(path, column, "\t" if form is Form.TSV else ",", once)
+        yield from delimited_rows(path, column, "\t" if form is Form.TSV else ",", once, fault)
     elif form is Form.JSON:
         yield from json_rows(path, column, fault)
     else:

@@ -194,7 +194,7 @@ def review_answer(place: str, record: Mapping[str, Any]) -> RawAnswer:
     number = sample.get("generation_index")
     return RawAnswer(
         place,
-        names_in(record) or names_in(sample),
+        tuple(dict.fromkeys((*names_in(record), *names_in(sample)))),
         score.get("prediction", score.get("extracted_prediction")),
         repeat=str(number + 1) if isinstance(number, int) else None,
         record=record,

@@ -54,6 +54,7 @@ def xlsx_rows(path: Path, column: str, once: Collection[str] = ONCE) -> Iterator
         with zipfile.ZipFile(path) as archive:
             links = _hyperlinks(archive)
             strings = _shared_strings(archive)
+            _check_sheets(path, archive, strings, column)
             with archive.open(_SHEET) as sheet:
                 yield from _sheet_rows(path, sheet, strings, links, column, once)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
@@ -63,6 +64,25 @@ def xlsx_rows(path: Path, column: str, once: Collection[str] = ONCE) -> Iterator
             f"{path}: not a readable xlsx file ({error}). "
             "Rerun the inference with PRED_FORMAT=tsv, which holds any text."
         ) from error
+
+
+def _check_sheets(path: Path, archive: zipfile.ZipFile, strings: list[str], column: str) -> None:
+    """Raise where another sheet has the column as well: nothing says which sheet is meant."""
+    for name in archive.namelist():
+        if name == _SHEET or not re.fullmatch(r"xl/worksheets/[^/]+\.xml", name):
+            continue
+        with archive.open(name) as sheet:
+            rows = (
+                element
+                for _, element in ElementTree.iterparse(sheet, events=("end",))
+                if element.tag == f"{_MAIN}row"
+            )
+            header = next(rows, None)
+            cells = () if header is None else _row_cells(header, strings, {})
+            if any(cell.text == column for _, cell in cells):
+                raise PredictionFileError(
+                    f"{path}: two sheets have a column {column!r}. Save each as a file."
+                )
 
 
 def _sheet_rows(

@@ -14,7 +14,7 @@ from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
 from dtvqa_plugin.predictions.kinds import answers
-from dtvqa_plugin.predictions.question import asked
+from dtvqa_plugin.predictions.question import TEXT_KEYS, asked
 from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind, RawAnswer
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Difference, RunError
@@ -27,6 +27,7 @@ MIXED_SHARE = 0.2
 """Above this share of questions answered again and differently, a file holds several runs."""
 
 FIRST_REPEAT = "1"
+_TEXTS = frozenset(TEXT_KEYS)
 
 
 @dataclass(slots=True)
@@ -93,8 +94,9 @@ def read_file(
                 unknown_ids.append(str(raw.question_id))
             continue
         split, record = found
-        if len(raw.names) > 1 and (other := _other_question(raw, record, references)) is not None:
-            fault(raw.place, f"names two questions ({record.question_id!r} and {other!r})")
+        contradiction = _contradiction(raw, split, record, references)
+        if contradiction is not None:
+            fault(raw.place, contradiction)
             continue
         if raw.rivals:
             _check_rivals(path, raw, record)
@@ -132,6 +134,18 @@ def _question(raw: RawAnswer, references: References) -> tuple[str, Record] | No
         return found
     said = asked(raw.record)
     return None if said is None else references.find_asked(said)
+
+
+def _contradiction(
+    raw: RawAnswer, split: str, record: Record, references: References
+) -> str | None:
+    """Why a record is not only about the question that it is taken to be about."""
+    if len(raw.names) > 1 and (other := _other_question(raw, record, references)) is not None:
+        return f"names two questions ({record.question_id!r} and {other!r})"
+    texts = [raw.record[key] for key in _TEXTS.intersection(raw.record)]
+    if texts and texts != [raw.condition] and references.asks_another(split, record, texts):
+        return f"names {record.question_id!r} but holds the text of another question"
+    return None
 
 
 def _other_question(raw: RawAnswer, record: Record, references: References) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,6 +83,7 @@ class References:
         self.home = home
         self._splits: dict[str, dict[str, Record]] = {}
         self.lacking: DataError | None = None
+        self._once: dict[str, frozenset[str]] = {}
         self._images: dict[str, dict[str, list[tuple[str, Record]]]] = {}
         self._split_names: dict[str, str] = {}
         self._stamps: dict[tuple[str, tuple[str, ...]], AnnotationStamp] = {}
@@ -186,6 +188,37 @@ class References:
                     found.setdefault(_file_name(record.image), []).append(asked_as)
             self._images[split] = found
         return self._images[split]
+
+    def asks_another(self, split: str, record: Record, texts: Sequence[object]) -> bool:
+        """Whether texts ask another question than the one that is named beside them.
+
+        Args:
+            split: The record's split.
+            record: The question that is named.
+            texts: What may be its text or a prompt with it; what is no text says nothing.
+
+        Returns:
+            True if none holds its text, and one holds that of another question of its picture or
+            is that of one question of another picture.
+        """
+        said = [text for text in texts if isinstance(text, str)]
+        if any(record.question in text for text in said):
+            return False
+        lines = [one_line(text) for text in said]
+        if any(one_line(record.question) in line for line in lines):
+            return False
+        beside = self._by_image(split)[_file_name(record.image)]
+        texts_once = self._asked_once(split)
+        return any(
+            line in texts_once or any(question in line for question, _ in beside) for line in lines
+        )
+
+    def _asked_once(self, split: str) -> frozenset[str]:
+        """The texts that only one question of a split has."""
+        if split not in self._once:
+            texts = Counter(one_line(record.question) for record in self.split(split).values())
+            self._once[split] = frozenset(text for text, count in texts.items() if count == 1)
+        return self._once[split]
 
     def named_subsets(self, dataset: str, split: str) -> tuple[str, ...]:
         """The subsets that a host's dataset or task name includes, if it names this split.

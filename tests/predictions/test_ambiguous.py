@@ -253,3 +253,51 @@ def test_a_log_of_lmms_eval_whose_records_name_two_questions(tmp_path: Path) -> 
     run = read_run(write_lines(tmp_path / "log.jsonl", rows))
     assert said(run).keys() == {A.question_id, SAMPLE[2].question_id}
     assert run.faults.unreadable_count == 1
+
+
+# --- an id and the text of another question ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"),
+    [
+        ({"question": B.question}, 0),
+        ({"question": f"  {B.question}\n"}, 0),
+        ({"question": SAMPLE[20].question}, 0),
+        ({"question": A.question}, 1),
+        ({"question": A.question.replace(" ", "\n")}, 1),
+        ({"question": f"Answer with a word. {A.question}"}, 1),
+        ({"question": f"{A.question} (not: {B.question})"}, 1),
+        ({"question": A.question.lower()}, 1),
+        ({"question": "Wie heißt der Laden?"}, 1),
+        ({"question": f"Answer with a word. {B.question}"}, 0),
+        ({"prompt": B.question}, 0),
+        ({"prompt": B.question, "question": A.question}, 1),
+        ({"prompt": "none"}, 1),
+        ({"question": None}, 1),
+        ({"question": {"text": B.question}}, 1),
+    ],
+    ids=str,
+)
+def test_an_id_beside_the_text_of_another_question(
+    tmp_path: Path, fields: Fields, number: int
+) -> None:
+    """An id of another revision of the annotations, or a column that was shifted by a row."""
+    rows = [{"question_id": A.question_id, "prediction": "a", **fields}]
+    rows.append({"question_id": SAMPLE[2].question_id, "prediction": "c"})
+    run = read_run(write_lines(tmp_path / "run.jsonl", rows))
+    expected = {SAMPLE[2].question_id: "c", **({A.question_id: "a"} if number else {})}
+    assert said(run) == expected
+    if not number:
+        reason = f"names {A.question_id!r} but holds the text of another question"
+        assert run.faults.unreadable == (("run.jsonl", "line 1", reason),)
+
+
+def test_rows_of_vlmevalkit_that_hold_the_text_of_another_question(tmp_path: Path) -> None:
+    rows = [
+        {"index": A.question_id, "question": B.question, "prediction": "a"},
+        {"index": B.question_id, "question": B.question, "prediction": "b"},
+    ]
+    run = read_run(as_xlsx(tmp_path / "m_DTVQA_MINI", rows))
+    assert said(run) == {B.question_id: "b"}
+    assert run.faults.unreadable_count == 1

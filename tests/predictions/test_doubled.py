@@ -134,3 +134,23 @@ def test_an_id_that_a_map_holds_flat_and_nested_is_answered_twice(
     run = read_run(tmp_path / "map.json")
     assert said(run)[A.question_id] == found
     assert (run.faults.doubled, run.faults.contradictory) == ((A.question_id,), contradictory)
+
+
+@pytest.mark.parametrize(
+    ("second", "refused"),
+    [(["question_id", "prediction"], True), (["note"], False), ([], False)],
+)
+def test_two_sheets_of_predictions_are_refused(
+    tmp_path: Path, second: list[str], refused: bool
+) -> None:
+    path = tmp_path / "run.xlsx"
+    with pandas.ExcelWriter(path, engine="xlsxwriter") as book:
+        for name, head in (("first", ["question_id", "prediction"]), ("second", second)):
+            row = [A.question_id, name][: len(head)]
+            frame = pandas.DataFrame([row] if row else [], columns=head)
+            frame.to_excel(book, sheet_name=name, index=False)
+    if refused:
+        with pytest.raises(DTVQAError, match="two sheets have a column 'prediction'"):
+            read_run(path)
+    else:
+        assert said(read_run(path)) == {A.question_id: "first"}

@@ -97,3 +97,36 @@ def test_responses_of_a_list_that_are_no_text_are_counted(tmp_path: Path) -> Non
     run = read_run(tmp_path / "run.jsonl")
     assert [answers[0].text for answers in run.repeats] == ["a", "2.50"]
     assert [answers[0].loss for answers in run.repeats] == [None, "stored as number, not as text"]
+
+
+LONG = "y" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "left_out"),
+    [
+        ("question_id,prediction\n{A},a\n{B}", "{A}", ["row 2"]),
+        ("question_id,model,prediction\n{A},m,a\n{B},m", "{A}", ["row 2"]),
+        ("question_id\tmodel\tprediction\n{B}\tm\n{A}\tm\ta\n", "{A}", ["row 1"]),
+        ("question_id,prediction,model\n{A},a,m\n\n{B}\n", "{A}", ["row 2"]),
+        ('question_id,prediction\n{A},"a\n\nb"\n{B}\n', "{A}", ["row 2"]),
+        ("question_id,prediction,model\n{A},a,m\n  \n{B}\n", "{A}", ["row 2"]),
+        ("model,question_id,prediction\n,{A},a\n,{B}\n", "{A}", ["row 2"]),
+        ("question_id,prediction\n{A},a\n{B},\n", "{A}{B}", []),
+        ('question_id,prediction\n{A},a\n{B},""', "{A}{B}", []),
+        ("question_id,prediction,model\n{A},a,\n{B},b,\n", "{A}{B}", []),
+        (f"question_id,prediction,model\n{{A}},{LONG},\n{{B}},b,\n", "{A}{B}", []),
+        (f"question_id,prediction,model\n{{A}},{LONG},m\n{{B}}\n", "{A}", ["row 2"]),
+    ],
+    ids=range(12),
+)
+def test_a_row_that_is_cut_off_is_left_out_and_counted(
+    tmp_path: Path, text: str, kept: str, left_out: list[str]
+) -> None:
+    """pandas fills it with empty cells, which would be an empty answer."""
+    path = tmp_path / ("run.tsv" if "\t" in text else "run.csv")
+    path.write_text(text.replace("{A}", A.question_id).replace("{B}", B.question_id))
+    run = read_run(path)
+    assert "".join(said(run)) == kept.replace("{A}", A.question_id).replace("{B}", B.question_id)
+    assert [place for _, place, _ in run.faults.unreadable] == left_out
+    assert all("is cut off" in why for _, _, why in run.faults.unreadable)
