@@ -5,6 +5,7 @@ Each public module is one tool; nothing is imported here (some need numpy or Pil
 
 __all__ = [
     "checkout",
+    "encoding",
     "environment",
     "files",
     "http",
