@@ -28,7 +28,7 @@ HOSTS = ("lmms_eval", "lmms-eval", "ms-vlmeval", "nvidia-vlmeval", "vlmeval")
 @pytest.fixture(autouse=True)
 def wide_console(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cell is folded, so that a row is a line."""
-    monkeypatch.setattr(doctor_module, "Console", lambda width: Console(width=width and 900))
+    monkeypatch.setattr(doctor_module, "Console", lambda: Console(width=900))
 
 
 def with_versions(monkeypatch: pytest.MonkeyPatch, **installed: str) -> None:
@@ -76,10 +76,27 @@ def test_no_fault_is_status_0(
     assert (status, "!!" in out) == (0, False)
     assert "ok data: embedded sample 64 of 64 questions" in out
     assert "ok data: test DTTabShot 300 questions, 260 of 260 images" in out
-    assert (
-        "-- data: val DTScene not there (train/DTScene_val.json) dtvqa data fetch --split val"
-        in out
-    )
+    assert "-- data: val not downloaded: DTScene, DTTabShot dtvqa data fetch --split val" in out
+
+
+def test_what_was_never_downloaded_is_no_fault(
+    dtvqa_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_versions(monkeypatch, lmms_eval="0.7.3")
+    status, out = examine(capsys)
+    assert (status, "!!" in out) == (0, False)
+    assert "-- data: test not downloaded: DTNutrCap, DTProdCap, DTScene, DTTabShot dtvqa" in out
+    assert "ok fine; -- not there, which is a matter of choice" in out
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_lines_are_as_wide_as_the_terminal_and_commands_are_whole(
+    dtvqa_home: Path, tmp_path: Path, width: int
+) -> None:
+    done = doctor_process(cwd=tmp_path, COLUMNS=str(width))
+    assert max(map(len, done.stdout.splitlines())) <= width
+    for split in ("test", "val", "train"):
+        assert f"dtvqa data fetch --split {split}" in done.stdout
 
 
 def cut_off(home: Path) -> None:
@@ -118,7 +135,8 @@ def test_faults_of_the_data_are_reported(
     damage(whole_release)
     status, out = examine(capsys)
     assert words in out
-    assert (status, out.count("!!")) == (1, 1)
+    assert (status, out.count("!! data")) == (1, 1)
+    assert "!! wrong: the command below it is the cure" in out
 
 
 @pytest.mark.parametrize(
@@ -144,17 +162,17 @@ def test_hosts_and_their_range(
     with_versions(monkeypatch, **installed)
     status, out = examine(capsys)
     assert words in out
-    assert status == 1
+    assert status == (0 if words.startswith("ok") else 1)
 
 
 RUN = "from dtvqa_plugin.cli import main; main()"
 
 
 def doctor_process(
-    *options: str, cwd: Path, path: Path | None = None
+    *options: str, cwd: Path, path: Path | None = None, **more: str
 ) -> subprocess.CompletedProcess[str]:
     """``dtvqa doctor`` in a separate process; ``path`` goes before the installed packages."""
-    env = {**os.environ, "COLUMNS": "900", **({"PYTHONPATH": str(path)} if path else {})}
+    env = {**os.environ, "COLUMNS": "900", **({"PYTHONPATH": str(path)} if path else {}), **more}
     return subprocess.run(
         [sys.executable, "-c", RUN, "doctor", *options],
         cwd=cwd,

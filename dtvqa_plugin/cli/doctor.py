@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
 from pathlib import Path
@@ -62,9 +62,9 @@ def doctor(deep: bool) -> None:
     Exit status 0 when nothing is wrong, else 1.
     """
     findings = list(_findings(deep))
-    known_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if known_width else 120)
+    console = Console()
     console.print(_table(findings))
+    console.print(Text(_legend(findings)))
     if any(not finding.ok and finding.cure.startswith(_FETCH) for finding in findings):
         console.print(Text(_COPY))
     if any(finding.ok is False for finding in findings):
@@ -260,11 +260,23 @@ def _data() -> Iterator[Finding]:
         yield Finding("data", str(error), False, "see the message")
         return
     yield Finding("data: store", str(found.home), True)
-    yield from map(_row_finding, found.files)
+    for split in dict.fromkeys(row.split for row in found.files):
+        yield from _split_findings(split, [row for row in found.files if row.split == split])
 
 
 _FETCH = "dtvqa data fetch"
 _COPY = f"'{_FETCH}' downloads them; for a local copy: dtvqa data import FOLDER --split NAME"
+
+
+def _split_findings(split: str, rows: Sequence[FileStatus]) -> Iterator[Finding]:
+    """A line for each subset; one line for those of which nothing was downloaded."""
+    missing = [row for row in rows if row.state == "missing"]
+    begun = split == "test" and len(missing) < len(rows)
+    yield from (_row_finding(row) for row in rows if begun or row.state != "missing")
+    if missing and not begun:
+        names = ", ".join(dict.fromkeys(row.subset for row in missing))
+        cure = f"{_FETCH} --split {split}"
+        yield Finding(f"data: {split}", f"not downloaded: {names}", None, cure)
 
 
 def _row_finding(row: FileStatus) -> Finding:
@@ -286,19 +298,34 @@ def _row_finding(row: FileStatus) -> Finding:
 
 
 def _table(findings: list[Finding]) -> Table:
-    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
-    for column in ("", "what", "state", "cure"):
-        table.add_column(column, overflow="fold")
+    """Mark, what, and its state; below a state that is not fine, the command that changes it."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for _ in range(3):
+        table.add_column(overflow="fold")
     for finding in findings:
         mark, style = _MARKS[finding.ok]
-        cure = "" if finding.ok else finding.cure
-        cells = (finding.what, finding.state, cure)
-        table.add_row(Text(mark, style=style), *(Text(cell) for cell in cells))
+        state = Text(finding.state)
+        if finding.cure and not finding.ok:
+            state.append(f"\n{finding.cure}", style="bold")
+        table.add_row(Text(mark, style=style), Text(finding.what), state)
     return table
+
+
+def _legend(findings: Sequence[Finding]) -> str:
+    """What the marks that stand in the table mean."""
+    there = {finding.ok for finding in findings}
+    return "; ".join(
+        f"{_MARKS[ok][0]} {meaning}" for ok, meaning in _MEANINGS.items() if ok in there
+    )
 
 
 _MARKS: dict[bool | None, tuple[str, str]] = {
     True: ("ok", "green"),
     False: ("!!", "bold red"),
     None: ("--", "dim"),
+}
+_MEANINGS: dict[bool | None, str] = {
+    True: "fine",
+    False: "wrong: the command below it is the cure",
+    None: "not there, which is a matter of choice: the command below it adds it",
 }

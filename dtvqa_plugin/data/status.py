@@ -192,5 +192,5 @@ def _notes(rows: list[FileStatus]) -> list[str]:
             every = len(names) == len(known.subsets)
             notes.append(f"{split}: {gone} images missing; {known.cure(() if every else names)}")
     if all(row.state == "missing" for row in rows):
-        notes.append(f"nothing is imported; {released_split('test').cure()}")
+        notes.append(f"nothing of the release is in the store; {released_split('test').cure()}")
     return list(dict.fromkeys(notes))

@@ -88,11 +88,25 @@ def test_skip_bad_leaves_out_and_exits_with_1(
     assert "test: 1 of 2 images" in out
 
 
+def test_a_folder_without_a_release_says_what_to_name(
+    tmp_path: Path, dtvqa_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "wrong").mkdir()
+    status, _, err = run(capsys, "import", tmp_path / "wrong")
+    assert status == 1
+    assert "looked for test/DTNutrCap.json" in err
+    assert "Name the folder that has test/, train/ and image/ or image.zip in it" in err
+    assert "'dtvqa data fetch'" in err
+
+
 class TestStatus:
     def test_nothing_there(self, dtvqa_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
         status, out, _ = run(capsys, "status")
         assert status == 1
-        assert "nothing is imported; run 'dtvqa data import" in out
+        assert "nothing of the release is in the store; run 'dtvqa data import" in out
+        assert "embedded sample (split mini): 64 of 64 questions" in out
+        assert "test: not downloaded: test/DTNutrCap.json, test/DTProdCap.json" in out
+        assert "not imported" not in out
 
     def test_a_whole_subset(
         self, tmp_path: Path, dtvqa_home: Path, capsys: pytest.CaptureFixture[str]
@@ -171,7 +185,9 @@ class TestStatus:
         assert rows["test", "DTTabShot"] == ["released", "300", "0", "130", "of", "260"]
         assert rows["val", "DTScene"] == ["released", "8556", "19", "0", "of", "1708"]
         assert rows["val", "DTTabShot"] == ["released", "4945", "38", "0", "of", "996"]
-        assert "not imported: train/DTScene_train_gpt-4v.json" in out
+        lacking = next(line for line in out.splitlines() if "not downloaded" in line)
+        assert lacking.startswith("train: ")
+        assert "train/DTScene_train_gpt-4v.json" in lacking
 
 
 @pytest.mark.parametrize(

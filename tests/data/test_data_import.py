@@ -351,6 +351,31 @@ class TestBadInput:
             import_release(release, subsets=["DTScene"])
         assert not dtvqa_home.exists()
 
+    def test_links_to_folders_outside_are_followed_by_the_names_of_the_layout_alone(
+        self, tmp_path: Path, dtvqa_home: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        release = make_test_release(tmp_path / "release", {"DTScene": 2})
+        other = make_test_release(tmp_path / "other", {"DTScene": 2})
+        (release / "image").rename(tmp_path / "disk")
+        (release / "image").symlink_to(tmp_path / "disk")
+        (release / "root").symlink_to("/")
+        (release / "test" / "cwd").symlink_to(other)
+        report = import_release(release, subsets=["DTScene"])
+        assert images(report)["test/DTScene"] == (2, 2, 2, 0)
+        assert "2 links to folders outside of it not followed" in caplog.text
+        assert f"{release / 'root'}" in caplog.text
+
+    def test_too_many_folders_are_no_release(
+        self, tmp_path: Path, dtvqa_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("dtvqa_plugin.data.archives.folder.MAX_FOLDERS", 20)
+        release = make_test_release(tmp_path / "release", {"DTScene": 2})
+        for number in range(30):
+            (release / f"f{number}").mkdir()
+        with pytest.raises(DataError, match="over 20 folders; name the folder that holds"):
+            import_release(release, subsets=["DTScene"])
+        assert not dtvqa_home.exists()
+
     def test_a_folder_linked_twice_is_one_place(self, tmp_path: Path, dtvqa_home: Path) -> None:
         release = make_test_release(tmp_path / "release", {"DTScene": 2})
         (release / "again").symlink_to(release / "image")

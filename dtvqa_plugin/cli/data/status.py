@@ -11,6 +11,7 @@ from rich.text import Text
 
 from dtvqa_plugin.cli.data import options
 from dtvqa_plugin.cli.output import say, say_json
+from dtvqa_plugin.data import coverage
 from dtvqa_plugin.data.status import FileStatus, StoreStatus, store_status
 from dtvqa_plugin.utils.text import visible
 
@@ -40,9 +41,11 @@ def _print_status(found: StoreStatus, problems: bool) -> None:
         if not console.is_terminal:
             console = Console(width=140)
         console.print(_table(there))
-    for row in found.files:
-        if row.state == "missing":
-            say(f"not imported: {row.file}")
+    say(f"embedded sample (split mini): {coverage('mini')['overall']} questions, always there")
+    for split in dict.fromkeys(row.split for row in found.files):
+        lacking = [row for row in found.files if row.split == split and row.state == "missing"]
+        if lacking:
+            say(f"{split}: not downloaded: {', '.join(row.file for row in lacking)}")
     for note in found.notes:
         say(note)
     if problems:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from dtvqa_plugin.data.archives.members import (
@@ -16,18 +17,23 @@ from dtvqa_plugin.data.archives.members import (
 )
 from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.utils.files import kind, open_regular
-from dtvqa_plugin.utils.text import escaped_logger
+from dtvqa_plugin.utils.text import counted, escaped_logger
 
 logger = escaped_logger(__name__)
 
 _DEPTH = 5
+_NAMED = 3
+MAX_FOLDERS = 20_000
+"""More folders than that are no release."""
 
 
 class FolderSource:
     """Images in a folder tree: any ``.../SUBSET/SPLIT/FILE`` up to five folders down.
 
-    Symbolic links are followed (a hub snapshot is made of them), also where they form a loop. Only
-    regular files are images.
+    Links to files are followed (a hub snapshot is made of them), and links to folders inside the
+    tree, also where they form a loop. A link to a folder outside is followed if it has a name of
+    the layout (``image``, a subset, a split); the others are counted in a warning. Only regular
+    files are images.
     """
 
     def __init__(self, root: Path) -> None:
@@ -89,6 +95,7 @@ def _folders(root: Path, places: set[str]) -> list[Path]:
     subsets = {place.partition("/")[0] for place in places}
     found: dict[tuple[int, int], Path] = {}
     seen: set[tuple[int, int, str]] = set()
+    outside = _Outside(root, {"image", *chain.from_iterable(p.split("/") for p in places)})
     level = [root]
     for _ in range(_DEPTH + 1):
         below: list[Path] = []
@@ -101,9 +108,42 @@ def _folders(root: Path, places: set[str]) -> list[Path]:
                 found.setdefault(real, here)
             if (*real, name) not in seen:
                 seen.add((*real, name))
-                below += _subfolders(here)
+                below += _subfolders(here, outside)
+            if len(seen) > MAX_FOLDERS:
+                raise DataError(
+                    f"{root}: over {MAX_FOLDERS:,} folders; name the folder that holds the images"
+                )
         level = below
+    outside.warn()
     return list(found.values())
+
+
+class _Outside:
+    """Links to folders outside a tree: which are followed, and how many are not."""
+
+    def __init__(self, root: Path, names: set[str]) -> None:
+        self._root = Path(os.path.realpath(root))
+        self._names = names
+        self._left: list[str] = []
+
+    def leaves_out(self, entry: os.DirEntry[str]) -> bool:
+        """Whether a folder is reached by a link that is not followed."""
+        if not entry.is_symlink() or entry.name in self._names:
+            return False
+        inside = Path(os.path.realpath(entry.path)).is_relative_to(self._root)
+        if not inside:
+            self._left.append(entry.path)
+        return not inside
+
+    def warn(self) -> None:
+        if self._left:
+            logger.warning(
+                "%s: %s to folders outside of it not followed (%s); name the folder with the "
+                "images itself if they are there",
+                self._root,
+                counted(len(self._left), "link"),
+                ", ".join(self._left[:_NAMED]) + ", ..." * (len(self._left) > _NAMED),
+            )
 
 
 def _real(folder: Path) -> tuple[int, int] | None:
@@ -115,10 +155,11 @@ def _real(folder: Path) -> tuple[int, int] | None:
     return stat.st_dev, stat.st_ino
 
 
-def _subfolders(folder: Path) -> list[Path]:
+def _subfolders(folder: Path, outside: _Outside) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            names = sorted(e.name for e in entries if e.name[0] != "." and e.is_dir())
+            there = [e for e in entries if e.name[0] != "." and e.is_dir()]
+            names = sorted(e.name for e in there if not outside.leaves_out(e))
     except OSError as error:
         _cannot_list(folder, error)
         return []

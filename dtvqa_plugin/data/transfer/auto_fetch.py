@@ -57,9 +57,11 @@ def ensure(
             )
     except DataError as error:
         if not partial:
+            named = () if set(subsets) >= set(split.subsets) else subsets
+            cure = "" if "dtvqa data " in str(error) else f"; {split.cure(named)}"
             raise DataError(
                 f"{store.home}: {held.lack} of split {split.name} are missing and could not be "
-                f"fetched: {error}. Otherwise {split.cure(subsets)}"
+                f"fetched: {error}{cure}"
             ) from None
         _given_up.add(store.home)
         logger.warning("not fetched, continuing with the data in the store: %s", error)

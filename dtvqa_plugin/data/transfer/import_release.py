@@ -125,7 +125,11 @@ def _choose(
         report.files.extend(part for part in found.values() if part.fresh)
     if not any(chosen.values()):
         looked = ", ".join(file.path for file in report.absent)
-        raise DataError(f"{folder}: no annotation file there or in the store (looked for {looked})")
+        raise DataError(
+            f"{folder}: no annotation file there or in the store (looked for {looked}). Name the "
+            "folder that has test/, train/ and image/ or image.zip in it, and with --split what of "
+            "it to import; or run 'dtvqa data fetch'"
+        )
     for part in report.files:
         if part.file is COMBINED_TEST:
             _check_agrees(part, store)
