@@ -118,7 +118,8 @@ def sniff(path: Path, columns: Columns = NO_COLUMNS) -> Kind | None:
     faults: list[str] = []
     values = iter_records(path, lambda place, why: faults.append(f"{place}: {why}"))
     first = [value for _, value in islice(values, _LOOKED_AT)]
-    if columns and (records := [value for value in first if isinstance(value, dict)]):
+    records = [value for value in first if isinstance(value, dict)]
+    if columns and records and not is_map(records[0]):
         _check_columns(path, records[0], columns)
     for value in first:
         if isinstance(value, dict) and (kind := _kind_of_record(value, path, columns)) is not None:
@@ -202,6 +203,8 @@ def _is_vlmevalkit(path: Path, columns: Collection[str]) -> bool:
 
 def _kind_of_record(value: Mapping[str, Any], path: Path, columns: Columns) -> Kind | None:
     keys = value.keys()
+    if is_map(value):
+        return Kind.MAP
     if "doc_id" in keys and ("filtered_resps" in keys or "resps" in keys):
         return Kind.LMMS_EVAL
     if "model_output" in keys and "messages" in keys:
@@ -216,8 +219,6 @@ def _kind_of_record(value: Mapping[str, Any], path: Path, columns: Columns) -> K
         return Kind.SWIFT
     if isinstance(value.get("text"), str) and "question_id" in keys:
         return Kind.LLAVA
-    if is_map(value):
-        return Kind.MAP
     return None
 
 
@@ -351,7 +352,8 @@ def _record_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> I
             fault(place, f"a {type(value).__name__} where a record is expected")
         elif kind is Kind.MAP:
             for answer in map_answers(place, value):
-                yield from _with_output(answer, answer.record, kind, fault)
+                own = Columns(prediction=columns.prediction)
+                yield from _with_columns(answer, answer.record, kind, own, fault)
         elif columns:
             yield from _with_columns(read(place, value), value, kind, columns, fault)
         else:

@@ -43,11 +43,13 @@ def names_in(record: Mapping[str, Any]) -> tuple[str, ...]:
 def _named_here(record: Mapping[str, Any]) -> list[str]:
     question_id, name = record.get("question_id"), record.get("dataset_name")
     found: list[str] = []
+    bare = question_id
     if isinstance(question_id, str) and "/" in question_id:
         found.append(question_id)
-    number = record.get("id", None if found else question_id)
-    if isinstance(name, str) and is_key(number):
-        found.append(f"{name}/{as_key(number)}")
+        bare = question_id.partition("/")[2]
+    number = record.get("id")
+    if isinstance(name, str):
+        found += [f"{name}/{as_key(key)}" for key in (number, bare) if is_key(key)]
     if not found and isinstance(question_id, str) and question_id:
         found.append(question_id)
     if full_id(number):
@@ -107,8 +109,7 @@ def asked(record: Mapping[str, Any]) -> Asked | None:
     turns = _turns(record.get("messages"), images)
     texts = {key: "\n".join(_turns(record.get(key), images)[-1:]) for key in TEXT_KEYS}
     fields = {key: text for key, text in texts.items() if text}
-    for key in IMAGE_KEYS:
-        images += _image_names(record.get(key))
+    images += pictures_in(record)
     for text in (*turns[-1:], *fields.values()):
         images += _IMAGE_TAG.findall(text)
     answers = tuple(answer for key in _ANSWER_KEYS for answer in _answers(record.get(key)))
@@ -154,6 +155,11 @@ def _turns(messages: object, images: list[str]) -> list[str]:
                 images += _image_names(part.get("image") or part.get("image_url"))
         turns.append("\n".join(said))
     return turns
+
+
+def pictures_in(record: Mapping[str, Any]) -> list[str]:
+    """The names of the pictures in a record's own fields."""
+    return [name for key in IMAGE_KEYS if key in record for name in _image_names(record[key])]
 
 
 def _image_names(value: object) -> list[str]:

@@ -19,7 +19,7 @@ from dtvqa_plugin.predictions.question import (
     names_in,
     number_of,
 )
-from dtvqa_plugin.predictions.rows import ONCE, as_key
+from dtvqa_plugin.predictions.rows import ONCE, as_key, json_text
 
 
 class Kind(Enum):
@@ -330,8 +330,7 @@ def with_rivals(
 
 def _same_output(one: object, other: object) -> bool:
     """Whether the same text is scored of both."""
-    one, other = only(one), only(other)
-    return one == other or prepare(one) == prepare(other)
+    return prepare(json_text(only(one))[0]) == prepare(json_text(only(other))[0])
 
 
 # --- fields that several kinds have -----------------------------------------------------------

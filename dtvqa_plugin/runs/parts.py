@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,8 @@ from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.metrics.scored import ScoredAnswer, score_answer
 from dtvqa_plugin.predictions.kinds import answers
-from dtvqa_plugin.predictions.question import TEXT_KEYS, asked
+from dtvqa_plugin.predictions.prompts import one_line
+from dtvqa_plugin.predictions.question import TEXT_KEYS, asked, pictures_in
 from dtvqa_plugin.predictions.shapes import NO_COLUMNS, Columns, Kind, RawAnswer
 from dtvqa_plugin.runs.context import Context
 from dtvqa_plugin.runs.faults import EXAMPLES, Difference, RunError
@@ -94,7 +96,7 @@ def read_file(
                 unknown_ids.append(str(raw.question_id))
             continue
         split, record = found
-        contradiction = _contradiction(raw, split, record, references)
+        contradiction = _contradiction(raw, kind, split, record, references)
         if contradiction is not None:
             fault(raw.place, contradiction)
             continue
@@ -137,7 +139,7 @@ def _question(raw: RawAnswer, references: References) -> tuple[str, Record] | No
 
 
 def _contradiction(
-    raw: RawAnswer, split: str, record: Record, references: References
+    raw: RawAnswer, kind: Kind, split: str, record: Record, references: References
 ) -> str | None:
     """Why a record is not only about the question that it is taken to be about."""
     if len(raw.names) > 1 and (other := _other_question(raw, record, references)) is not None:
@@ -145,7 +147,20 @@ def _contradiction(
     texts = [raw.record[key] for key in _TEXTS.intersection(raw.record)]
     if texts and texts != [raw.condition] and references.asks_another(split, record, texts):
         return f"names {record.question_id!r} but holds the text of another question"
+    if references.shows_another(split, record, pictures_in(raw.record)):
+        return f"names {record.question_id!r} but holds the picture of another question"
+    if kind is Kind.LLAVA and not texts and _is_question(record, raw.prediction):
+        return "has the question under 'text', not an output"
     return None
+
+
+_INSTRUCTION = re.compile(r"\s*Answer the question[^.]*\.\s*", re.IGNORECASE)
+
+
+def _is_question(record: Record, output: object) -> bool:
+    """Whether an output is the question, with LLaVA's instruction or without."""
+    said = _INSTRUCTION.sub("", output) if isinstance(output, str) else ""
+    return one_line(said) == one_line(record.question)
 
 
 def _other_question(raw: RawAnswer, record: Record, references: References) -> str | None:

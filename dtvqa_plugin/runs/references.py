@@ -207,10 +207,30 @@ class References:
         lines = [one_line(text) for text in said]
         if any(one_line(record.question) in line for line in lines):
             return False
-        beside = self._by_image(split)[_file_name(record.image)]
+        beside = self._by_image(split).get(_file_name(record.image), ())
         texts_once = self._asked_once(split)
         return any(
             line in texts_once or any(question in line for question, _ in beside) for line in lines
+        )
+
+    def shows_another(self, split: str, record: Record, images: Sequence[str]) -> bool:
+        """Whether pictures are those of other questions than the one that is named beside them.
+
+        Args:
+            split: The record's split.
+            record: The question that is named.
+            images: Names of the pictures. A file's name alone tells nothing: hosts number copies.
+
+        Returns:
+            True if none is the question's, and the path of one ends as another question's does.
+        """
+        if not images or any(_file_name(name) == _file_name(record.image) for name in images):
+            return False
+        return any(
+            f"/{name}".replace("\\", "/").endswith(f"/{other.image}")
+            for name in images
+            for _, other in self._by_image(split).get(_file_name(name), ())
+            if "/" in other.image
         )
 
     def _asked_once(self, split: str) -> frozenset[str]:

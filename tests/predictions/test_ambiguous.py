@@ -171,6 +171,11 @@ def test_files_of_hosts_hold_several_outputs_lawfully(tmp_path: Path) -> None:
 A_NAME, _, A_NUMBER = A.question_id.partition("/")
 B_NUMBER = B.question_id.partition("/")[2]
 A_IDS = {"dataset_name": A_NAME, "id": int(A_NUMBER)}
+OTHER_SET = next(
+    record.question_id
+    for record in SAMPLE
+    if record.question_id.partition("/")[2] == A_NUMBER and record.subset != A.subset
+)
 B_IDS = {"dataset_name": A_NAME, "id": int(B_NUMBER)}
 
 
@@ -186,6 +191,9 @@ B_IDS = {"dataset_name": A_NAME, "id": int(B_NUMBER)}
         {"question_id": A.question_id, "doc": {"question_id": B.question_id}},
         {**A_IDS, "extra": {"question_id": B.question_id}},
         {"id": A.question_id, "metadata": B_IDS},
+        {**A_IDS, "question_id": int(B_NUMBER)},
+        {**A_IDS, "question_id": B_NUMBER},
+        {"question_id": A.question_id, "dataset_name": OTHER_SET.partition("/")[0]},
     ],
     ids=json.dumps,
 )
@@ -198,7 +206,8 @@ def test_a_record_that_names_two_questions_is_left_out_and_counted(
     ]
     run = read_run(write_lines(tmp_path / "run.jsonl", rows))
     assert said(run) == {SAMPLE[2].question_id: "b"}
-    reason = f"names two questions ('{A.question_id}' and '{B.question_id}')"
+    other = OTHER_SET if record.get("dataset_name") not in (None, A_NAME) else B.question_id
+    reason = f"names two questions ('{A.question_id}' and '{other}')"
     assert run.faults.unreadable == (("run.jsonl", "line 1", reason),)
 
 
@@ -212,7 +221,9 @@ def test_a_record_that_names_two_questions_is_left_out_and_counted(
         {"question_id": A.question_id, "id": "run/7"},
         {"question_id": A.question_id, "index": 1},
         {"question_id": A.question_id, "dataset_name": "DTVQA_MINI", "id": 2},
-        {"question_id": 2, **A_IDS},
+        {"question_id": 99_999, **A_IDS},
+        {"question_id": int(B_NUMBER), "metadata": A_IDS},
+        {"question_id": A.question_id, "dataset_name": "DT-VQA"},
         {"question_id": A.question_id, "metadata": {"id": 2, "dataset_name": "val"}},
         {"question_id": A.question_id, "metadata": {**A_IDS, "question_id": A.question_id}},
     ],
@@ -301,3 +312,86 @@ def test_rows_of_vlmevalkit_that_hold_the_text_of_another_question(tmp_path: Pat
     run = read_run(as_xlsx(tmp_path / "m_DTVQA_MINI", rows))
     assert said(run) == {B.question_id: "b"}
     assert run.faults.unreadable_count == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"),
+    [
+        ({"image": SAMPLE[5].image}, 0),
+        ({"image_path": f"/data/image/{SAMPLE[5].image}"}, 0),
+        ({"images": [{"path": f"C:\\data\\{SAMPLE[5].image}".replace("/", "\\")}]}, 0),
+        ({"images": [SAMPLE[5].image, A.image]}, 1),
+        ({"image": A.image}, 1),
+        ({"image": SAMPLE[5].image.rpartition("/")[2]}, 1),
+        ({"image": "grey.png"}, 1),
+        ({"image": "data:image/png;base64,AA"}, 1),
+        ({"image": None}, 1),
+    ],
+    ids=str,
+)
+def test_an_id_beside_another_picture(tmp_path: Path, fields: Fields, number: int) -> None:
+    """Only a whole path tells: hosts number the copies of pictures, and so do sets."""
+    rows = [{"question_id": A.question_id, "prediction": "a", **fields}]
+    rows.append({"question_id": SAMPLE[2].question_id, "prediction": "c"})
+    run = read_run(write_lines(tmp_path / "run.jsonl", rows))
+    expected = {SAMPLE[2].question_id: "c", **({A.question_id: "a"} if number else {})}
+    assert said(run) == expected
+    if not number:
+        reason = f"names {A.question_id!r} but holds the picture of another question"
+        assert run.faults.unreadable == (("run.jsonl", "line 1", reason),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "output"),
+    [
+        ({"text": A.question}, False),
+        ({"text": f"{A.question}\nAnswer the question using a single word or phrase."}, False),
+        ({"text": A.question, "prompt": A.question}, True),
+        ({"text": f"{A.question} Foo"}, True),
+        ({"text": "Foo"}, True),
+    ],
+    ids=str,
+)
+def test_a_file_of_questions_is_no_file_of_outputs(
+    tmp_path: Path, fields: Fields, output: bool
+) -> None:
+    """LLaVA has the question under the name that the output has in its results."""
+    rows = [{"question_id": A.question_id, "image": A.image, **fields}]
+    rows.append({"question_id": B.question_id, "text": "b"})
+    assert (A.question_id in said(read_run(write_lines(tmp_path / "run.jsonl", rows)))) == output
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ('"2.50"', "2.50", True),
+        ("true", "1", False),
+        ("true", '"true"', True),
+        ("1.0", "1", False),
+        ('["a"]', '"a"', True),
+        ('["a", "b"]', '["a", "b"]', True),
+        ('["a", "b"]', '["b", "a"]', False),
+        ('["a", "b"]', '"a"', False),
+        ("null", '"a"', False),
+        ("null", "null", True),
+    ],
+)
+def test_outputs_are_the_same_if_their_texts_are(
+    tmp_path: Path, one: str, other: str, same: bool
+) -> None:
+    line = f'{{"question_id": "{A.question_id}", "prediction": {one}, "response": {other}}}\n'
+    (tmp_path / "run.jsonl").write_text(line)
+    if same:
+        assert said(read_run(tmp_path / "run.jsonl")).keys() == {A.question_id}
+    else:
+        with pytest.raises(DTVQAError, match="hold different outputs"):
+            read_run(tmp_path / "run.jsonl")
+
+
+def test_a_map_of_records_with_two_outputs(tmp_path: Path) -> None:
+    content = {A.question_id: {"prediction": "a", "predict": "b"}, B.question_id: {"predict": "c"}}
+    (tmp_path / "map.json").write_text(json.dumps(content))
+    with pytest.raises(DTVQAError, match="'predict' and 'prediction' hold different outputs"):
+        read_run(tmp_path / "map.json")
+    run = read_run(tmp_path / "map.json", columns=Columns(prediction="predict"))
+    assert said(run) == {A.question_id: "b", B.question_id: "c"}
