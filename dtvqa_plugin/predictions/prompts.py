@@ -16,7 +16,7 @@ _TURNS = (
             r"|<\|assistant\|>|<start_of_turn>model|\[/INST\]",
             re.IGNORECASE,
         ),
-        " Answer: ",
+        " | Answer: ",
     ),
     (
         re.compile(
@@ -24,17 +24,17 @@ _TURNS = (
             r"|<\|user\|>|<start_of_turn>user|\[INST\]",
             re.IGNORECASE,
         ),
-        " Question: ",
+        " | Question: ",
     ),
     (re.compile(r"<[^<>]*>|\*\*|#+"), " "),
 )
 """Marks of chat templates, and what they say; other tags and marks of emphasis say nothing."""
 _ANSWER = re.compile(
-    r"(?<!\w)(?:A|(?i:ans|(?:short )?answer|response|output|reply|assistant|gpt|model))"
-    r"\s*\d*\s*:|(?:答案|回答|答)\s*[:：]"
+    r"(?<!\w)(?:A|(?i:ans|(?:short )?answer|response|output|reply|assistant|bot|gpt|model))"
+    r"\s*\d*\s*[:：]|(?:答案|回答|答)\s*[:：]"
 )
 _QUESTION = re.compile(
-    r"(?<!\w)(?:Q|(?i:question|user|human|input))\s*\d*\s*:|(?:问题|提问|问)\s*\d*\s*[:：]"
+    r"(?<!\w)(?:Q|(?i:question|user|human|input))\s*\d*\s*[:：]|(?:问题|提问|问)\s*\d*\s*[:：]"
 )
 _NEXT = re.compile(
     r"(?:(?:\b(?:and|now|here|is|the|next|second|third|last|final|another|following)\s+)*"
@@ -80,7 +80,7 @@ def asked_last(text: str, questions: Collection[str]) -> str | None:
     start, end = spans[-1]
     if len({text[start:end] for start, end in spans}) == 1:
         return None if _is_example(after[-1]) else text[start:end]
-    if not all(map(_answered, after[:-1])) or _answered(after[-1]):
+    if not all(map(_answered, after[:-1])) or _answered(after[-1], loosely=True):
         return None
     elsewhere = _OTHERS.search(text[: spans[0][0]]) or _BACK.search(after[-1])
     return None if elsewhere else text[start:end]
@@ -140,13 +140,16 @@ def _plain(text: str) -> str:
     return text
 
 
-def _answered(after: str) -> bool:
-    """Whether an answer stands in what follows a question."""
-    cue = _ANSWER.search(after)
-    if cue is None:
-        return False
-    said = _QUESTION.sub(" ", _NEXT.sub("", _ANSWER.sub(" ", after[cue.end() :])))
-    return _WORD.search(said) is not None
+def _answered(after: str, loosely: bool = False) -> bool:
+    """Whether an answer stands in what follows a question.
+
+    The mark of an answer begins a sentence, unless ``loosely``: ``Vitamin A: 10 %`` is none.
+    """
+    for cue in _ANSWER.finditer(after):
+        if loosely or not after[: cue.start()].rstrip()[-1:].isalnum():
+            said = _QUESTION.sub(" ", _NEXT.sub("", _ANSWER.sub(" ", after[cue.end() :])))
+            return _WORD.search(said) is not None
+    return False
 
 
 def _is_example(after: str) -> bool:

@@ -316,8 +316,9 @@ def with_rivals(
     """
     record = answer.record
     held = _OUTPUTS & record.keys()
-    ours = "raw_prediction" in held and "accanls" in record
-    if ours or held <= {held_as} or held_as not in _OUTPUTS:
+    if "raw_prediction" in held and "accanls" in record:
+        held -= {"prediction", "raw_prediction"}
+    if held <= {held_as} or held_as not in _OUTPUTS:
         return answer
     rivals = tuple(
         (name, record[name])

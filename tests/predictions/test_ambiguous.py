@@ -164,6 +164,9 @@ def test_files_of_hosts_hold_several_outputs_lawfully(tmp_path: Path) -> None:
     ours |= {"raw_prediction": "<think>b</think>a [sic]"}
     read = said(read_run(write_lines(tmp_path / "scores.jsonl", [ours])))
     assert read == {A.question_id: "a [sic]"}
+    ours["response"] = "c"
+    with pytest.raises(DTVQAError, match="'raw_prediction' and 'response' hold different"):
+        read_run(write_lines(tmp_path / "scores.jsonl", [ours]))
 
 
 # --- two questions ----------------------------------------------------------------------------
