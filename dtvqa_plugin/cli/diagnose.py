@@ -75,6 +75,13 @@ def diagnose(
     recognised text of the images, without which wrong outputs cannot be placed. With --conditions:
     what each condition does to the score of one model. All figures are diagnostics of this plugin,
     not metrics of the paper.
+
+    \b
+    Example: the embedded sample, without a GPU (scripts/try runs the first line):
+      lmms-eval --model dtvqa_ocr --model_args mode=reader \\
+        --tasks dtvqa_mini --log_samples --output_path results
+      dtvqa data recognise --split mini
+      dtvqa diagnose results
     """
     found = source.runs(runs)
     style = style_of(style, output, _SUFFIXES)

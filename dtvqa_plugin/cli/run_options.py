@@ -24,7 +24,7 @@ from dtvqa_plugin.runs.naming import distinct_names
 from dtvqa_plugin.runs.reading import read_run, read_runs
 from dtvqa_plugin.runs.references import References
 from dtvqa_plugin.runs.run import TEXT_KEPT, Run
-from dtvqa_plugin.utils.text import visible
+from dtvqa_plugin.utils.text import counted, visible
 
 if TYPE_CHECKING:
     from dtvqa_plugin.ocr.recognised import RecognisedTexts
@@ -143,9 +143,9 @@ def _without_byproducts(paths: list[Path], columns: Columns) -> tuple[Path, ...]
     """The paths without what only belongs to another of them, which a note names."""
     owners = by_products(paths, columns)
     if owners:
-        named = [f"{visible(str(path))}" for path in list(owners)[:_FILES_NAMED]]
+        named = ", ".join(visible(str(path)) for path in list(owners)[:_FILES_NAMED])
         more = f" and {len(owners) - _FILES_NAMED} more" * (len(owners) > _FILES_NAMED)
-        said = f"{', '.join(named)}{more}: not read, by-products of runs that are given"
+        said = f"{counted(len(owners), 'by-product')} of the runs given not read: {named}{more}"
         click.echo(f"note: {said}", err=True)
     return tuple(path for path in paths if path not in owners)
 

@@ -244,7 +244,7 @@ def _says_question(value: Mapping[str, Any]) -> bool:
 def found_names(path: Path) -> tuple[str, str]:
     """The keys or columns of a file's first record, or what it is without them; and the cure.
 
-    The cure is empty where the names do not tell one.
+    The cure is empty where the names do not tell one. Raises PredictionFileError or OSError.
     """
     try:
         form = form_of(path)
@@ -260,8 +260,6 @@ def found_names(path: Path) -> tuple[str, str]:
             return f"a {type(value).__name__} where a record is expected", ""
     except NoPredictionsError as error:
         return _found("columns", error.found)
-    except (PredictionFileError, OSError) as error:
-        return str(error), ""
     return "no records", ""
 
 

@@ -127,13 +127,16 @@ def _form_of_content(start: bytes) -> Form | None:
 _ZIP = b"PK\x03\x04"
 _XLSX_MEMBERS = (b"[Content_Types]", b"xl/")
 _LOG_MEMBERS = (b"_journal/", b"samples/", b"header.json")
+_PICKLE = "a pickle, which is never opened: write it as JSON Lines"
 _STRANGERS = {
     b"version https://git-lfs": "a pointer of Git LFS: get the file itself with git lfs pull",
     b"<!doctype html": "a web page, mostly of a failed download: download the file again",
     b"<html": "a web page, mostly of a failed download: download the file again",
     b"<?xml": "XML, mostly of a failed download: download the file again",
-    b"\x80\x04\x95": "a pickle, which is never opened: write it as JSON Lines",
-    b"\x80\x05\x95": "a pickle, which is never opened: write it as JSON Lines",
+    **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"), _PICKLE),
+    b"arrow1": "Arrow data: write it as Parquet, or give the folder that save_to_disk wrote",
+    b"sqlite format 3": "a database of SQLite: export the table as csv",
+    b"%pdf": "a PDF document",
     b"\xd0\xcf\x11\xe0": "a workbook of the old form .xls: save it as .xlsx",
     _ZIP: "a zip archive: unpack it",
     b"7z\xbc\xaf": "an archive: unpack it",

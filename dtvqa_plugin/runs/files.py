@@ -54,7 +54,7 @@ def find_files(
         except NoPredictionsError:
             continue
         except PredictionFileError as error:
-            damaged.append(str(error))
+            damaged.append(str(error).removesuffix("."))
             continue
         except OSError as error:
             damaged.append(cannot_open(file, error))
@@ -63,8 +63,17 @@ def find_files(
             found[file.resolve()] = (file, kind)
     kept, skipped = _without_byproducts(list(found.values()))
     if not kept:
-        skipped += [": ".join(filter(None, (str(f), *found_names(f)))) for f in files[:_NAMED]]
+        skipped += [_described(file) for file in files[:_NAMED]]
     return kept, skipped + damaged
+
+
+def _described(file: Path) -> str:
+    try:
+        return ": ".join(filter(None, (str(file), *found_names(file))))
+    except PredictionFileError as error:
+        return str(error).removesuffix(".")
+    except OSError as error:
+        return cannot_open(file, error)
 
 
 STANDARD_INPUT = "-"

@@ -90,7 +90,7 @@ def _parts_of(
         except (RunError, PredictionFileError) as error:
             if file == path or len(files) == 1:
                 raise
-            skipped.append(str(error))
+            skipped.append(str(error).removesuffix("."))
         except OSError as error:
             if file == path or len(files) == 1:
                 raise RunError(cannot_open(file, error)) from error

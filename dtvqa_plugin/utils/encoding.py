@@ -19,8 +19,9 @@ _MARKS = {  # longest first: the mark of UTF-32LE begins with that of UTF-16LE
 _WIDE = {"UTF-16LE": (2, 0), "UTF-16BE": (2, 1), "UTF-32LE": (4, 0), "UTF-32BE": (4, 3)}
 """Bytes of a character, and which of them is not 0 in ASCII."""
 
+_FIRST = 4
 LOOKED_AT = 64
-"""How many bytes `marked` and `unmarked` look at."""
+"""So many bytes are enough for `marked` and `unmarked`."""
 
 
 def marked(start: bytes) -> str | None:
@@ -29,12 +30,12 @@ def marked(start: bytes) -> str | None:
 
 
 def unmarked(start: bytes) -> str | None:
-    """The wide encoding of ASCII text that has no byte order mark, None for any other text."""
+    """The wide encoding of text without a byte order mark, told by its first ASCII characters."""
     for name, (width, place) in _WIDE.items():
-        whole = start[: len(start) // width * width]
-        characters = [whole[at : at + width] for at in range(0, len(whole), width)]
-        if len(characters) > 1 and all(
-            0 < char[place] < 0x80 and char.count(0) == width - 1 for char in characters
+        characters = [start[at * width :][:width] for at in range(_FIRST)]
+        if all(
+            len(char) == width and 0 < char[place] < 0x80 and char.count(0) == width - 1
+            for char in characters
         ):
             return name
     return None

@@ -15,6 +15,7 @@ from report_runs import SAMPLE, first_answer, write_lines
 from runs_command import figures_of, refused, table_of
 
 from dtvqa_plugin.data import Record
+from dtvqa_plugin.utils.encoding import unmarked
 
 WORDS = {
     "gb18030": "营养成分表每百克蛋白质",
@@ -115,10 +116,17 @@ def test_unicode_text_of_a_spreadsheet_is_read(
 def test_utf_16_without_a_mark_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], encoding: str, named: str, name: str
 ) -> None:
-    (tmp_path / name).write_bytes(FORMS[name](rows()).encode(encoding))
+    reversed_keys = [dict(reversed(row.items())) for row in rows()]  # text beyond ASCII is early
+    (tmp_path / name).write_bytes(FORMS[name](reversed_keys).encode(encoding))
     (said,) = refused(capsys, "score", str(tmp_path / name))
     assert f"{name}: is {named}" in said
     assert f"iconv -f {named} -t UTF-8" in said
+
+
+@pytest.mark.parametrize("start", ['{"id":"高', '[\n{"p":', "预测,question_id", "a", '{"'])
+def test_text_that_is_utf_8_is_not_taken_for_utf_16(start: str) -> None:
+    assert unmarked(start.encode()) is None
+    assert unmarked(b"") is None
 
 
 def test_damaged_utf_16_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
