@@ -25,6 +25,7 @@ from dtvqa_plugin.utils.text import counted
 
 PERCENT = 100.0
 _TOLERANCE = 1e-9
+_NOT_DECIDED = "not decided, for the reasons above"
 
 
 class Verdict(Enum):
@@ -80,11 +81,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """All checks of a run, in the order in which they were made."""
+    """All checks of a run, in the order in which they were made.
 
-    run: Run
+    ``run`` and ``baseline`` are None where they were not read, ``baseline`` also where there is
+    none.
+    """
+
+    run: Run | None
     baseline: Run | None
     checks: tuple[Check, ...]
+    rules: Rules
 
     @property
     def verdict(self) -> Verdict:
@@ -94,6 +100,14 @@ class Decision:
             if verdict in verdicts:
                 return verdict
         return Verdict.PASSED
+
+    @property
+    def reason(self) -> str | None:
+        """Why the verdict is not passed."""
+        if self.verdict is Verdict.PASSED:
+            return None
+        said = [check.sentence for check in self.checks if check.verdict is self.verdict]
+        return "; ".join(line for line in said if line != _NOT_DECIDED)
 
 
 def decide(
@@ -130,7 +144,35 @@ def decide(
         against += _unlike(run, baseline)
         checks.append(_usable("the baseline", against))
         checks.append(_undecided("drop") if obstacles or against else _drop(run, baseline, rules))
-    return Decision(run, baseline, tuple(checks))
+    return Decision(run, baseline, tuple(checks), rules)
+
+
+def undecided(rules: Rules, why: str) -> Decision:
+    """The decision about a run that cannot be judged.
+
+    Args:
+        rules: What it must satisfy.
+        why: Such as the error that its file was read with.
+
+    Returns:
+        One check, which cannot tell.
+    """
+    return Decision(None, None, (Check("readable", Verdict.CANNOT_TELL, why),), rules)
+
+
+def part_named(run: Run, name: str) -> str | None:
+    """The part of a run's split that a name means; None if it has none of that name.
+
+    Args:
+        run: The run.
+        name: ``overall`` or a subset, in upper or lower case.
+
+    Returns:
+        The part's name as the split has it.
+    """
+    parts = (OVERALL, *get_split(run.split).subsets)
+    alike = [part for part in parts if part.lower() == name.lower()]
+    return name if name in parts else alike[0] if len(alike) == 1 else None
 
 
 # --- what carries no decision -----------------------------------------------------------------
@@ -225,7 +267,7 @@ def _usable(whose: str, obstacles: list[str]) -> Check:
 
 
 def _undecided(name: str) -> Check:
-    return Check(name, Verdict.CANNOT_TELL, "not decided, for the reasons above")
+    return Check(name, Verdict.CANNOT_TELL, _NOT_DECIDED)
 
 
 # --- checks -----------------------------------------------------------------------------------

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from dtvqa_plugin.analysis.gate import Decision, Minimum, Rules, Verdict, decide
+from dtvqa_plugin.analysis.gate import (
+    Decision,
+    Minimum,
+    Rules,
+    Verdict,
+    decide,
+    part_named,
+    undecided,
+)
 from dtvqa_plugin.cli.options import Points, Share, Whole, is_number
 from dtvqa_plugin.cli.output import check_place
 from dtvqa_plugin.cli.run_options import Source, resampling_options, source_options
+from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report.gate import gate_document, gate_junit, gate_text
 from dtvqa_plugin.report.rendering import to_json
 from dtvqa_plugin.runs.design import OVERALL
+from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import visible
 
@@ -26,6 +39,9 @@ USAGE_STATUS = 64
 
 _PATH = click.Path(path_type=Path)
 _SUFFIXES = {".json": "json", ".xml": "junit"}
+_LOOKED_AT = 1 << 20
+_MARKS = ('<testsuites name="dtvqa gate"', '"verdict": "', "\ngate: ")
+"""What the decisions in the three forms hold."""
 
 
 if TYPE_CHECKING:
@@ -124,7 +140,8 @@ class _Minimum(_MinimumType):
     "outputs",
     type=_PATH,
     multiple=True,
-    help="Write the decision here as well: .json, .xml (JUnit), else text (may be repeated).",
+    help="Write the decision here as well: .json, .xml (JUnit), else text (may be repeated). "
+    "Also written where the run cannot be read.",
 )
 @resampling_options
 @source_options
@@ -175,17 +192,67 @@ def gate(
         for output in outputs:
             check_place(output)
         judged = source.run(*run)
+        rules = replace(rules, minimums=tuple(_of_split(judged, least) for least in minimums))
         against = None if baseline is None else source.run(baseline)
         decision = decide(judged, rules, against, questions=source.questions(judged.split))
-        for output in outputs:
-            with written(output) as partial:
-                text = _rendered(decision, _SUFFIXES.get(output.suffix.lower(), "terminal"))
-                partial.write_text(text, encoding="utf-8")
-        click.echo(_rendered(decision, style), nl=False)
+        _write(decision, outputs)
     except DTVQAError as error:
-        click.echo(f"dtvqa: error: {visible(str(error))}", err=True)
-        sys.exit(STATUS[Verdict.CANNOT_TELL])
+        _end_undecided(rules, str(error), style, outputs, source)
+    except click.ClickException:
+        raise
+    except Exception as error:
+        traceback.print_exc()
+        said = f"the gate ended by a fault of its own ({type(error).__name__}: {error})"
+        _end_undecided(rules, said, style, outputs, source)
+    click.echo(_rendered(decision, style), nl=False)
     sys.exit(STATUS[decision.verdict])
+
+
+def _of_split(run: Run, minimum: Minimum) -> Minimum:
+    """A minimum with its part's name as the run's split has it."""
+    part = part_named(run, minimum.part)
+    if part is None:
+        named = ", ".join(get_split(run.split).subsets)
+        said = f"--min: split {run.split} has no part {minimum.part!r}; it has overall, {named}"
+        raise click.UsageError(visible(said))
+    return replace(minimum, part=part)
+
+
+def _end_undecided(
+    rules: Rules, why: str, style: str, outputs: Iterable[Path], source: Source
+) -> NoReturn:
+    """End with "cannot tell" in every output, so that none of an earlier run is left."""
+    click.echo(f"dtvqa: error: {visible(why)}", err=True)
+    decision = undecided(rules, why)
+    for output in outputs:
+        try:
+            check_place(output)
+            if source.may_read(output) and not _holds_decision(output):
+                raise DTVQAError(
+                    f"{output}: not written, it lies in a folder that is read and holds no "
+                    "decision of this command"
+                )
+            _write(decision, [output])
+        except DTVQAError as error:
+            if str(error) != why:
+                click.echo(f"dtvqa: error: {visible(str(error))}", err=True)
+    if style != "terminal":
+        click.echo(_rendered(decision, style), nl=False)
+    sys.exit(STATUS[Verdict.CANNOT_TELL])
+
+
+def _write(decision: Decision, outputs: Iterable[Path]) -> None:
+    for output in outputs:
+        with written(output) as partial:
+            text = _rendered(decision, _SUFFIXES.get(output.suffix.lower(), "terminal"))
+            partial.write_text(text, encoding="utf-8")
+
+
+def _holds_decision(path: Path) -> bool:
+    """Whether a file is empty or one that this command wrote."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        text = file.read(_LOOKED_AT).strip()
+    return not text or any(mark in text for mark in _MARKS)
 
 
 def _rendered(decision: Decision, style: str) -> str:

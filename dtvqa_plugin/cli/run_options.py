@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED
 from dtvqa_plugin.cli.options import Share, Whole
 from dtvqa_plugin.cli.output import keep_inputs
 from dtvqa_plugin.data.splits import get_split
+from dtvqa_plugin.data.splits.custom import CUSTOM_SPLIT
+from dtvqa_plugin.data.splits.sample import SAMPLE_SPLIT
+from dtvqa_plugin.errors import DataError
 from dtvqa_plugin.metrics import DEFAULT_TAU
 from dtvqa_plugin.predictions.opening import bare_name
 from dtvqa_plugin.predictions.shapes import Columns, Kind
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FILES_NAMED = 3
+_SPLITS_HERE = ("test", SAMPLE_SPLIT, CUSTOM_SPLIT)
+"""Splits whose stores are different folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,7 @@ class Source:
     """How the runs of a command are read: against which answers, from which columns.
 
     ``outputs`` are the files that the command writes; a file that is read must be none of them.
+    ``inputs`` are the files and folders that it was given.
     """
 
     data: Path | None
@@ -49,6 +56,7 @@ class Source:
     repeats: bool = False
     text_kept: int = TEXT_KEPT
     outputs: tuple[Path, ...] = ()
+    inputs: tuple[Path, ...] = ()
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -98,6 +106,17 @@ class Source:
         known = self.references.split(split).values()
         whole = {record.subset for record in known} >= set(get_split(split).subsets)
         return len(known) if whole else None
+
+    def may_read(self, path: Path) -> bool:
+        """Whether there is a file at a path, in a folder that runs or questions are read from."""
+        if not path.is_file():
+            return False
+        folders = [*self.inputs]
+        for name in _SPLITS_HERE:
+            with contextlib.suppress(DataError):  # no custom set
+                folders.append(get_split(name).store(self.data).home)
+        where = path.resolve()
+        return any(where.is_relative_to(one.resolve()) for one in folders if one.is_dir())
 
     def _files_of(self, run: Run) -> Iterator[Path]:
         """The files that a run and its questions are read from."""
@@ -175,7 +194,14 @@ def source_options(command: Callable[..., Any]) -> Any:
             if name not in _OUTPUTS and isinstance(value, tuple) and len(_paths(value)) > 1:
                 options[name] = _without_byproducts(_paths(value), columns)
         source = Source(
-            data, References(data), tau, columns, join_shards, as_repeats, outputs=outputs
+            data,
+            References(data),
+            tau,
+            columns,
+            join_shards,
+            as_repeats,
+            outputs=outputs,
+            inputs=tuple(given),
         )
         return command(*args, source=source, **options)
 

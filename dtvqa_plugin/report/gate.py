@@ -23,17 +23,32 @@ def gate_text(decision: Decision) -> str:
 
 
 def gate_document(decision: Decision, exit_status: int) -> dict[str, Any]:
-    """The decision as JSON values; figures and differences times 100."""
+    """The decision as JSON values; figures and differences times 100.
+
+    ``bootstrap.level`` is that of the two-sided interval whose lower end decides about a drop.
+    """
+    rules = asdict(decision.rules)
+    resamples, seed = rules.pop("resamples"), rules.pop("seed")
     return {
         "verdict": decision.verdict.value,
         "exit_status": exit_status,
+        "reason": decision.reason,
         "run": _run_document(decision.run),
-        "baseline": None if decision.baseline is None else _run_document(decision.baseline),
+        "baseline": _run_document(decision.baseline),
+        "rules": rules,
+        "bootstrap": {
+            "resamples": resamples,
+            "seed": seed,
+            "level": round(2.0 * decision.rules.confidence - 1.0, 12),
+            "clustered_by": "image",
+        },
         "checks": [_check_document(check) for check in decision.checks],
     }
 
 
-def _run_document(run: Run) -> dict[str, Any]:
+def _run_document(run: Run | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
     return {
         "name": run.name,
         "condition": run.condition,
@@ -57,7 +72,8 @@ def gate_junit(decision: Decision) -> str:
         "time": "0",
     }
     root = ElementTree.Element("testsuites", {"name": "dtvqa gate", **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": plain(decision.run.name), **counts})
+    name = "no run" if decision.run is None else plain(decision.run.name)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts})
     properties = ElementTree.SubElement(suite, "properties")
     for name, run in zip(("signature", "baseline"), _runs(decision), strict=False):
         value = {"name": name, "value": plain(str(run.signature()))}

@@ -75,7 +75,8 @@ def gate(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
         (wrong(*range(22)), ("--min", "acc=65.63"), 1, "Acc is 65.62, below 65.63"),
         (wrong(*range(22)), ("--min", "acc=65.6"), 0, "Acc is 65.62"),
         (wrong(*range(16)), ("--min", "MiniScene:acc=10"), 1, "MiniScene Acc is 0.0, below 10"),
-        (wrong(), ("--min", "DTScene:acc=10"), 2, "no DTScene figure"),
+        (wrong(*range(16)), ("--min", "miniSCENE:acc=10"), 1, "MiniScene Acc is 0.0, below 10"),
+        (wrong(), ("--min", "Overall:acc=100"), 0, "passed: min acc: overall Acc is 100.0"),
         (
             lambda r: None if r == SAMPLE[0] else r.answers[0],
             ("--max-failed", "0"),
@@ -153,6 +154,7 @@ def test_what_carries_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[
             "MiniNutrCap, MiniProdCap, MiniTabShot",
         ),
         ((subset, "--min", "accanls=10"), "the run has no overall figure"),
+        ((subset, "--min", "MiniTabShot:acc=10"), "the run has no MiniTabShot figure"),
         ((whole, "--baseline", part), "the baseline carries no decision: it is partial"),
         ((whole, "--baseline", subset), "other questions: 48 are only in the run"),
         ((vlmevalkit_run(tmp_path / "v", stale), "--min", "acc=1"), "its answers are stale"),
@@ -175,6 +177,9 @@ def test_what_carries_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("--min", "acc=nan"), "such as accanls=60"),
         (("--min", "acc=6_0"), "such as accanls=60"),
         (("--min", "acc=６０"), "such as accanls=60"),
+        (("--min", "DTScene:acc=1"), "split mini has no part 'DTScene'; it has overall, MiniScene"),
+        (("--min", "MiniSceen:acc=1", "--complete"), "MiniScene, MiniNutrCap, MiniProdCap, "),
+        (("--min", "mini:acc=1", "--min", "acc=1"), "no part 'mini'"),
         (("--min", "acc=60", "--max-failed", "1_0"), "not a whole number"),
         (("--min", "acc=60", "--max-failed", "１"), "not a whole number"),
         (("--min", "acc=60", "--confidence", "0.9_5"), "not a number"),
@@ -188,9 +193,14 @@ def test_what_carries_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_wrong_command_line_is_not_cannot_tell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
 ) -> None:
-    status, _, err = gate(capsys, plain_run(tmp_path / "r.jsonl"), *options)
-    assert status == 64
+    kept = tmp_path / "gate.xml"
+    kept.write_text("an earlier decision")
+    run = plain_run(tmp_path / "r.jsonl")
+    status, out, err = gate(capsys, run, *options, "-o", kept, "-o", tmp_path / "gate.json")
+    assert (status, out) == (64, "")
     assert said in err
+    assert kept.read_text() == "an earlier decision"
+    assert not (tmp_path / "gate.json").exists()
 
 
 TWICE = {"question_id": SAMPLE[0].question_id, "prediction": "another answer"}
@@ -256,8 +266,9 @@ def test_json_and_junit_hold_the_same_decision(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     junitparser = pytest.importorskip("junitparser")
-    run = plain_run(tmp_path / "run.jsonl", wrong(*range(16)), model="<m>\x1b&")
-    options = ("--min", "acc=80", "--min", "acc=10", "--min", "DTScene:acc=1")
+    run = plain_run(tmp_path / "run.jsonl", wrong(*range(16)), model="<m>\x1b&", count=48)
+    options = ("--min", "MiniScene:acc=80", "--min", "MiniNutrCap:acc=10")
+    options += ("--min", "MiniTabShot:acc=1")
     outputs = ("-o", tmp_path / "gate.json", "-o", tmp_path / "gate.xml")
     status, _, _ = gate(capsys, run, *options, *outputs)
     document = json.loads((tmp_path / "gate.json").read_text())
