@@ -242,16 +242,15 @@ def _bin(
     up_to: float | None,
 ) -> VerbosityBin:
     limit = float("inf") if up_to is None else up_to
-    inside = sum(above < (hit.length_ratio or 0.0) <= limit for hit in hits)
+    inside = sum([above < (hit.length_ratio or 0.0) <= limit for hit in hits])
     counted = [answer.acc > 0 and (answer.length_ratio or 0.0) <= limit for answer in answers]
-    acc = sum(1.0 if ok else 0.0 for ok in counted)
-    accanls = sum(1.0 if ok else answer.anls for ok, answer in zip(counted, answers, strict=True))
+    accanls = sum([1.0 if ok else a.anls for ok, a in zip(counted, answers, strict=True)])
     return VerbosityBin(
         above=above,
         up_to=up_to,
         hits=inside,
         share=inside / len(hits) if hits else 0.0,
-        acc_up_to=acc / len(answers),
+        acc_up_to=sum(counted) / len(answers),
         accanls_up_to=accanls / len(answers),
     )
 

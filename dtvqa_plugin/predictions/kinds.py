@@ -351,39 +351,39 @@ def _record_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> I
         elif kind is Kind.MAP:
             for answer in map_answers(place, value):
                 own = Columns(prediction=columns.prediction)
-                yield from _with_columns(answer, answer.record, kind, own, fault)
-        elif columns:
-            yield from _with_columns(read(place, value), value, kind, columns, fault)
+                found = _with_columns(answer, answer.record, kind, own, fault)
+                if found is not None:
+                    yield found
         else:
-            yield from _with_output(read(place, value), value, kind, fault)
+            found = _with_columns(read(place, value), value, kind, columns, fault)
+            if found is not None:
+                yield found
 
 
 def _with_columns(
     answer: RawAnswer, record: Mapping[str, Any], kind: Kind, columns: Columns, fault: Fault
-) -> Iterator[RawAnswer]:
+) -> RawAnswer | None:
     """The answer with what the named columns hold in place of the kind's own."""
     if columns.id is not None:
         answer = replace(answer, names=_given_id(record, columns.id))
     if columns.prediction is None:
-        yield from _with_output(answer, record, kind, fault)
-        return
+        return _with_output(answer, record, kind, fault)
     there, prediction = value_at(record, columns.prediction)
     if there:
-        yield replace(answer, prediction=prediction)
-    else:
-        fault(answer.place, f"has no {columns.prediction!r}")
+        return replace(answer, prediction=prediction)
+    fault(answer.place, f"has no {columns.prediction!r}")
+    return None
 
 
 def _with_output(
     answer: RawAnswer, record: Mapping[str, Any], kind: Kind, fault: Fault
-) -> Iterator[RawAnswer]:
+) -> RawAnswer | None:
     """The answer, unless its record lacks the output of its kind."""
     fields = FIELDS.get(kind)
     chosen = answer if fields is None else with_output(answer, record, fields)
-    if chosen is not None:
-        yield chosen
-    else:
+    if chosen is None:
         fault(answer.place, lacking(record, kind))
+    return chosen
 
 
 def _given_id(record: Mapping[str, Any], name: str) -> tuple[str, ...]:

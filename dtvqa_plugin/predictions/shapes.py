@@ -370,9 +370,11 @@ def condition_in(record: Mapping[str, Any]) -> str | None:
 
     Version 0.1.0 wrote its name under ``prompt``, where others write the prompt itself.
     """
-    prompt = text_of(record.get("prompt"))
-    name = prompt if prompt is not None and _CONDITION_NAME.fullmatch(prompt) else None
-    return text_of(record.get("condition")) or name
+    condition = text_of(record.get("condition"))
+    if condition is None:
+        prompt = record.get("prompt")
+        return prompt if isinstance(prompt, str) and _CONDITION_NAME.fullmatch(prompt) else None
+    return condition
 
 
 _CONDITION_NAME = re.compile(r"[A-Za-z0-9_.-]+")
