@@ -108,7 +108,7 @@ def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
         click.UsageError: An output is one of the inputs, if need be under another name (a link).
     """
     existing = [path for path in outputs if path.is_file()]
-    for path in inputs if existing else ():
+    for path in dict.fromkeys(inputs) if existing else ():
         for output in existing:
             if path.exists() and _is_of(output, path):
                 as_named = "" if path == output else f" as {path}"

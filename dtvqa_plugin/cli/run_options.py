@@ -6,6 +6,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -83,8 +84,7 @@ class Source:
                 click.echo(f"note: {visible(line)}", err=True)
         else:
             held = self._one_by_one(paths)
-        for run in held:
-            keep_inputs(self.outputs, self._files_of(run))
+        keep_inputs(self.outputs, chain.from_iterable(map(self._files_of, held)))
         return join_repeats(held) if self.repeats else distinct_names(held)
 
     def recognised(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from operator import itemgetter
 
 Tokens = tuple[str, ...]
 
@@ -19,11 +20,13 @@ _TOKEN = re.compile(
     r"|[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\u0e00-\u0e7f]"
     r"|(?:(?![\d_\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\u0e00-\u0e7f])\w)+"
 )
+_LAST = itemgetter(-1)
 _PLAIN_WORDS = re.compile(r"[a-z ]*")
 _DIGIT = re.compile(r"\d")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[,.']\d{3})+")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:[.']\d{3})+,\d+|\d{1,3}(?:'\d{3})+\.\d+")
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
+_MARKS = re.compile(r"[,.']")
 _THOUSANDS_BLANK = re.compile(r"(?<![\d.,])(\d{1,3})((?: \d{3})+)(?![\d.,])")
 
 _UNITS = {
@@ -111,7 +114,7 @@ def _raw(text: str) -> Tokens:
         return tuple(_TOKEN.findall(text))
     if " " in text:
         text = _THOUSANDS_BLANK.sub(lambda match: match[1] + match[2].replace(" ", ""), text)
-    return tuple(part for token in _TOKEN.findall(text) for part in _number(token).split(" "))
+    return tuple(" ".join(map(_number, _TOKEN.findall(text))).split())
 
 
 def _number(token: str) -> str:
@@ -122,23 +125,23 @@ def _number(token: str) -> str:
     if not token[0].isdigit():
         return token
     if _THOUSANDS.fullmatch(token) and not (token.startswith("0") or token.count(".") == 1):
-        return re.sub(r"[,.']", "", token)
+        return _MARKS.sub("", token)
     decimal = _DECIMAL.fullmatch(token)
     if decimal:
         rest = decimal[2].rstrip("0")
         return f"{decimal[1]}.{rest}" if rest else decimal[1]
     if _GROUPED.fullmatch(token):
         mark = max(token.rfind("."), token.rfind(","))
-        whole, rest = re.sub(r"[,.']", "", token[:mark]), token[mark + 1 :].rstrip("0")
+        whole, rest = _MARKS.sub("", token[:mark]), token[mark + 1 :].rstrip("0")
         return f"{whole}.{rest}" if rest else whole
-    return re.sub(r"[,.']", " ", token)
+    return _MARKS.sub(" ", token)
 
 
 def _with_units(tokens: Tokens) -> Tokens:
     if not _SPELLINGS:
         for unit, names in _UNITS.items():
             _SPELLINGS.update({_raw(name): unit for name in names})
-    if len(tokens) < 2 or not any(token[-1].isdigit() for token in tokens[:-1]):
+    if not any(map(str.isdigit, map(_LAST, tokens[:-1]))):
         return tokens
     result: list[str] = []
     place = 0
