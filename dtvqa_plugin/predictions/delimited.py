@@ -147,7 +147,16 @@ _NAMES = {",": "a comma", "\t": "a tab"}
 def _not_utf8(path: Path) -> str:
     with opened(path) as handle:
         found = not_utf8(handle)
-    return str(found) if found else "is UTF-8, with damaged bytes. Copy it or write it again"
+    if found is not None:
+        return str(found)
+    with opened(path) as handle:
+        for number, line in enumerate(handle, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                byte = f"byte 0x{line[error.start]:02x}"
+                return f"line {number:,} is damaged ({byte} is not UTF-8). Copy or write it again"
+    return "is not UTF-8"
 
 
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))

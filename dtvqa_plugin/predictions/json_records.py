@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,9 @@ from dtvqa_plugin.utils.json_list import BrokenListError, JsonValues, reason
 
 MAX_RECORD_BYTES = 64 * 2**20
 """Longest JSON Lines record that is read: it bounds the memory a damaged file can claim."""
+
+
+_BETWEEN = re.compile(r"\s*,?\s*")
 
 
 class _Objects:
@@ -139,16 +143,17 @@ def _records_in(line: str) -> list[str]:
     """The records of a line that holds several, or a comma behind its record; none for others."""
     scan = json.JSONDecoder().raw_decode
     found: list[str] = []
-    line = line.strip().removesuffix(",")
-    while line:
+    line = line.strip()
+    place = 0
+    while place < len(line):
         try:
-            value, end = scan(line)
+            value, end = scan(line, place)
         except (ValueError, RecursionError):
             return []
         if not isinstance(value, dict):
             return []
-        found.append(line[:end])
-        line = line[end:].lstrip().removeprefix(",").lstrip()
+        found.append(line[place:end])
+        place = _BETWEEN.match(line, end).end()  # type: ignore[union-attr]  # matches nothing too
     return found
 
 

@@ -79,7 +79,8 @@ def to_utf8(encoding: str) -> Callable[[bytes, bool], bytes]:
 
 _CANDIDATES = ("GB18030", "BIG5", "SHIFT_JIS", "EUC-JP", "EUC-KR", "WINDOWS-1252", "LATIN1")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
-_MANY_LINES = 100
+_ENOUGH = 10_000
+"""Lines beyond ASCII that `not_utf8` looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +113,15 @@ def not_utf8(
         counts: Whether a line that is not UTF-8 says anything; a line that was cut off does not.
         many: Number of lines from which a single one is damage, 0 for never.
     """
-    good = bad = bad_lines = number = 0
+    good = bad = bad_lines = seen = number = 0
     first: tuple[int, int] | None = None
     fitting = list(_CANDIDATES)
     for number, line in enumerate(lines, start=1):
         if line.isascii():
             continue
+        seen += 1
+        if seen > _ENOUGH:
+            break
         groups = _BEYOND_ASCII.findall(line)
         start = _undecodable(line)
         if start is None:

@@ -124,6 +124,8 @@ class JsonList:
                 size = len(self._buffer) - self._place
                 if (self._limit is None or size <= self._limit) and self._more():
                     continue
+                if self._limit is not None and size > self._limit:
+                    raise BrokenListError(f"over {self._limit:,} characters long") from None
                 raise BrokenListError(reason(error)) from None
             if end == len(self._buffer) and self._more():
                 continue  # a number may continue

@@ -199,6 +199,15 @@ def test_one_broken_item_of_a_list_is_left_out_and_counted(
     assert "not UTF-8" in str(table["remarks"])
 
 
+def test_one_damaged_row_of_a_table_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.csv"
+    path.write_bytes(table(rows()).encode().replace("高".encode(), b"\xe9\xab", 1))
+    (said,) = refused(capsys, "score", str(path))
+    assert "run.csv: line 2 is damaged (byte 0xe9 is not UTF-8)" in said
+
+
 # --- other layouts of the same content --------------------------------------------------------
 
 PACKED_TWICE = gzip.compress(gzip.compress(lines(rows()).encode()))
