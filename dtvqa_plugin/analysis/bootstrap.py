@@ -129,31 +129,68 @@ def intervals(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     level: float = LEVEL,
+    *,
+    scale: tuple[float, float] | None = None,
 ) -> dict[str, list[Interval]]:
     """Mean and BCa interval of each column, by part; in the unit of ``values``.
 
-    A part whose questions lie on a single image gets an interval of zero width: there is nothing
-    to resample, as ``Design.images`` shows.
+    Args:
+        values: (questions,) or (questions, columns).
+        design: Subset and image of each question.
+        resamples: Number of draws.
+        seed: Of the draws.
+        level: Confidence level.
+        scale: The least and the greatest value there can be. With it a part whose questions all
+            have one value gets the interval of `_of_equal_values`; without it one of zero width.
+
+    Returns:
+        One interval a column, by part. A part whose questions lie on a single image gets an
+        interval of zero width: there is nothing to resample, as ``Design.images`` shows.
     """
     check_level(level)
     drawn = bootstrap_means(values, design, resamples, seed)
     return {
-        part: intervals_of_draws(drawn[part], values, design, part, level) for part in design.parts
+        part: intervals_of_draws(drawn[part], values, design, part, level, scale)
+        for part in design.parts
     }
 
 
 def intervals_of_draws(
-    drawn: Floats, values: Floats, design: Design, part: str, level: float = LEVEL
+    drawn: Floats,
+    values: Floats,
+    design: Design,
+    part: str,
+    level: float = LEVEL,
+    scale: tuple[float, float] | None = None,
 ) -> list[Interval]:
     """`intervals` of one part from its means in each resample, (resamples, columns)."""
     columns = as_columns(values, design.questions)
     means = design.means(columns)[part]
     tail = (1.0 - level) / 2.0
     low, high = bca_ends(drawn, means, acceleration(columns, design, part), (tail, 1.0 - tail))
-    return [
+    found = [
         Interval(float(value), float(a), float(b))
         for value, a, b in zip(means, low, high, strict=True)
     ]
+    if scale is not None and design.images(part) > 1:
+        rows = columns[design.rows[part]]
+        for place in np.flatnonzero(np.ptp(rows, axis=0) <= _EQUAL).tolist():
+            found[place] = _of_equal_values(found[place].value, design.images(part), tail, scale)
+    return found
+
+
+def _of_equal_values(
+    value: float, images: int, tail: float, scale: tuple[float, float]
+) -> Interval:
+    """The interval of a mean whose images all have one value: draws of them never differ.
+
+    A share s of all images may have another value, the farthest on the scale, and be missing among
+    ``images`` of them with probability (1 - s) ** images. Where that is ``tail``, s is the bound of
+    Clopper and Pearson (1934) for no success in ``images`` trials.
+    """
+    share = 1.0 - tail ** (1.0 / images)
+    least, greatest = scale
+    return Interval(value, value - share * (value - least), value + share * (greatest - value))
 
 
 _BATCH = 16
@@ -166,12 +203,14 @@ def intervals_of_runs(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     level: float = LEVEL,
+    *,
+    scale: tuple[float, float] | None = None,
 ) -> list[dict[str, list[Interval]]]:
     """``intervals`` of several runs of one design, each (questions, columns)."""
     found = []
     for start in range(0, len(values), _BATCH):
         batch = [as_columns(one, design.questions) for one in values[start : start + _BATCH]]
-        every = intervals(np.column_stack(batch), design, resamples, seed, level)
+        every = intervals(np.column_stack(batch), design, resamples, seed, level, scale=scale)
         first = 0
         for one in batch:
             last = first + one.shape[1]
@@ -180,76 +219,45 @@ def intervals_of_runs(
     return found
 
 
-def over_repeats(
-    bounds: dict[str, list[Interval]], values: Floats, design: Design, level: float = LEVEL
-) -> dict[str, list[Interval]]:
-    """Widen intervals over images to intervals over images and repeats (a method of ours).
+def cautious_interval(
+    values: Floats,
+    design: Design,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> Interval:
+    """The overall mean of paired differences (-1 to 1) with ends that also hold for few of them.
 
-    Both ends move away from the mean by the factor t / z * sqrt((V + S / R) / V): V is the variance
-    of the mean over images, S that of the R repeats' means, z the normal quantile and t that of
-    Student's distribution with the degrees of freedom of V + S / R (Satterthwaite, 1946, "An
-    approximate distribution of estimates of variance components"). V holds the noise of single
-    responses already, so the interval errs on the wide side. ``benchmarks/coverage.py`` measures
-    it beside a bootstrap of both levels, which is wider where seeds make no difference.
+    The draws know nothing of differences that none of the questions shows, so that BCa ends lie
+    too near the mean where few questions differ. Each end here is the percentile of draws with one
+    more image, which differs in the direction of that end: by one question, or by the mean
+    difference of the images that differ where that is more. Without any difference the ends are
+    near 3 / n at one-sided 95 %, the "rule of three" (Hanley and Lippman-Hand, 1983). The method
+    is ours; ``benchmarks/coverage.py`` measures its error rates.
 
     Args:
-        bounds: As from `intervals`, of the mean over repeats.
-        values: Scores of each repeat, (repeats, questions, columns), two repeats or more.
+        values: Differences of two runs, (questions,).
         design: Subset and image of each question.
-        level: Confidence level of ``bounds``.
+        resamples: Number of draws.
+        seed: Of the draws.
+        level: Of the two-sided interval; each end holds with (1 + level) / 2.
 
     Returns:
-        The intervals by part, never narrower than ``bounds``.
+        The mean and its ends.
     """
-    repeats, mean = len(values), values.mean(axis=0)
-    means = [design.means(one) for one in values]
-    result = {}
-    for part, found in bounds.items():
-        between = np.var([one[part] for one in means], axis=0, ddof=1) / repeats
-        within = (influences(mean, design, part) ** 2).sum(axis=0)
-        images = max(1, design.images(part) - (len(design.names) if part == OVERALL else 1))
-        result[part] = [
-            _widened(interval, float(v), float(s), repeats, images, level)
-            for interval, v, s in zip(found, within, between, strict=True)
-        ]
-    return result
-
-
-def _widened(
-    interval: Interval, within: float, between: float, repeats: int, freedom: int, level: float
-) -> Interval:
-    """``within`` and ``between`` are the variances of the mean over images and over repeats."""
-    if between <= _EQUAL**2:
-        return interval
-    total = within + between
-    degrees = total**2 / (between**2 / (repeats - 1) + within**2 / freedom)
-    quantile = t_quantile(level, degrees)
-    if within <= _EQUAL**2:
-        half = quantile * total**0.5
-        return Interval(interval.value, interval.value - half, interval.value + half)
-    factor = quantile / NormalDist().inv_cdf(0.5 + level / 2) * (total / within) ** 0.5
-    factor = max(1.0, factor)
-    return Interval(
-        interval.value,
-        interval.value - factor * (interval.value - interval.low),
-        interval.value + factor * (interval.high - interval.value),
-    )
-
-
-_MOST_DEGREES = 1e4
-_ANGLES = 20_001
-
-
-def t_quantile(level: float, degrees: float) -> float:
-    """What Student's t with this many degrees of freedom (1 or more) stays within, two-sided.
-
-    With t = sqrt(degrees) tan(a) the density is that of cos(a) ** (degrees - 1).
-    """
-    degrees = min(degrees, _MOST_DEGREES)
-    angles = np.linspace(0.0, np.pi / 2, _ANGLES)
-    density = np.cos(angles) ** (degrees - 1.0)
-    below = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
-    return float(degrees**0.5 * np.tan(np.interp(level, below / below[-1], angles)))
+    check_level(level)
+    gaps = as_columns(values, design.questions)
+    sums = np.abs(design.sums(gaps))
+    differing = sums[sums > _EQUAL]
+    unseen = max(1.0, float(differing.mean())) if differing.size else 1.0
+    both = np.vstack([np.repeat(gaps, 2, axis=1), [[-unseen, unseen]]])
+    wider = design.with_one_more()
+    drawn = bootstrap_means(both, wider, resamples, seed)[OVERALL]
+    tail = (1.0 - level) / 2.0
+    low = float(np.quantile(drawn[:, 0], tail))
+    high = float(np.quantile(drawn[:, 1], 1.0 - tail))
+    scale = wider.questions / design.questions
+    return Interval(float(design.means(gaps)[OVERALL][0]), low * scale, high * scale)
 
 
 def check_level(level: float) -> None:

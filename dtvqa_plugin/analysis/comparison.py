@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
+from dtvqa_plugin.analysis.seeds import between, over_repeats, t_test_p
 from dtvqa_plugin.analysis.significance import holm, signflip_p
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.runs.design import OVERALL
@@ -17,7 +20,8 @@ from dtvqa_plugin.runs.run import Run
 class PartDifference:
     """Run A minus run B on one part and metric; all figures 0-1.
 
-    ``p_value`` is two-sided (sign-flip over images). ``p_holm`` is corrected over the subsets;
+    ``p_value`` is two-sided (sign-flip over images; with repeats the greater of that and of a
+    t-test over images and repeats). ``p_holm`` is corrected over the subsets;
     None for ``overall``, which is a single hypothesis.
     """
 
@@ -140,8 +144,13 @@ def _different_questions(a: Run, b: Run, only_a: Sequence[str], only_b: Sequence
 def _differences(a: Run, b: Run, resamples: int, seed: int, level: float) -> list[PartDifference]:
     design = a.design
     gaps = a.values - b.values
-    bounds = intervals(gaps, design, resamples, seed, level)
+    bounds = intervals(gaps, design, resamples, seed, level, scale=(-1.0, 1.0))
     p_values = signflip_p(gaps, design, resamples, seed)
+    if a.repeats or b.repeats:
+        for part in design.parts:
+            added = between(a.repeat_values, design, part) + between(b.repeat_values, design, part)
+            bounds[part] = over_repeats(bounds[part], gaps, added, design, part, level)
+            p_values[part] = np.maximum(p_values[part], t_test_p(gaps, added, design, part))
     means_a, means_b = design.means(a.values), design.means(b.values)
     rows = []
     for column, metric in enumerate(METRICS):

@@ -2,9 +2,10 @@
 
 A check passes, fails, or cannot tell: a run that lacks questions, that was asked otherwise than the
 baseline, or whose answers are of an earlier run carries no decision. The drop is tested by the
-lower end of the paired interval over images (non-inferiority): it passes where a drop beyond the
-allowed one is excluded, so that a model whose true drop is the allowed one passes with probability
-1 - confidence at most, but for the error of the interval (``benchmarks/coverage.py``).
+lower end of a paired interval over images (non-inferiority; `cautious_interval`), with repeats over
+images and repeats: it passes where a drop beyond the allowed one is excluded, so that a model whose
+true drop is the allowed one passes with probability 1 - confidence at most, but for the error of
+the interval (``benchmarks/coverage.py``). Equal scores on all questions pass: they are no drop.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from dtvqa_plugin.analysis.bootstrap import RESAMPLES, SEED, Interval, intervals
+from dtvqa_plugin.analysis.bootstrap import RESAMPLES, SEED, Interval, cautious_interval
+from dtvqa_plugin.analysis.seeds import between, over_repeats
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics.names import HEADINGS, HEADLINE, METRICS
 from dtvqa_plugin.runs.design import OVERALL
@@ -313,13 +315,21 @@ def _drop(run: Run, baseline: Run, rules: Rules) -> Check:
     places = [order[record.question_id] for record in run.records]
     gaps = run.values[:, column] - baseline.values[places, column]
     level = 2.0 * rules.confidence - 1.0
-    found = intervals(gaps, run.design, rules.resamples, rules.seed, level)[OVERALL][0]
+    found = cautious_interval(gaps, run.design, rules.resamples, rules.seed, level)
+    added = between(run.repeat_values[:, :, [column]], run.design, OVERALL) + between(
+        baseline.repeat_values[:, places][:, :, [column]], run.design, OVERALL
+    )
+    (found,) = over_repeats([found], gaps[:, None], added, run.design, OVERALL, level)
     difference = found.scaled(PERCENT)
-    passed = _excluded(difference, rules)
+    equal = bool((gaps == 0.0).all())
+    passed = equal or _excluded(difference, rules)
+    sentence = (
+        _equal_sentence(run, difference, rules) if equal else _drop_sentence(difference, rules)
+    )
     return Check(
         "drop",
         Verdict.PASSED if passed else Verdict.FAILED,
-        _drop_sentence(difference, rules),
+        sentence + _repeats_remark(run, baseline),
         difference.value,
         rules.max_drop,
         difference,
@@ -327,9 +337,28 @@ def _drop(run: Run, baseline: Run, rules: Rules) -> Check:
 
 
 def _excluded(difference: Interval, rules: Rules) -> bool:
-    """Whether the allowed drop itself is excluded; runs with equal scores have none."""
-    equal = difference.low == difference.value == difference.high == 0.0
-    return equal or difference.low > -rules.max_drop + _TOLERANCE
+    """Whether the allowed drop itself is excluded."""
+    return difference.low > -rules.max_drop + _TOLERANCE
+
+
+def _equal_sentence(run: Run, difference: Interval, rules: Rules) -> str:
+    """Equal scores pass: there is no drop. What they show of other questions is said as well."""
+    drop = _apart(-difference.low, rules.max_drop, math.ceil)
+    return (
+        f"{HEADINGS[rules.metric]} is that of the baseline on each of the "
+        f"{counted(run.design.questions, 'question')}; so many exclude a drop of more than {drop} "
+        f"points at {rules.confidence * PERCENT:.4g} % confidence"
+    )
+
+
+def _repeats_remark(run: Run, baseline: Run) -> str:
+    """Over what the bound is, where one of the runs has repeats."""
+    if run.repeats and baseline.repeats:
+        return "; the bound is over images and repeats"
+    if run.repeats or baseline.repeats:
+        single = "baseline" if run.repeats else "run"
+        return f"; the bound is over images and repeats, the {single} has only one"
+    return ""
 
 
 def _drop_sentence(difference: Interval, rules: Rules) -> str:

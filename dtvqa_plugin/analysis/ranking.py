@@ -24,6 +24,7 @@ from dtvqa_plugin.analysis.bootstrap import (
     check_level,
     intervals_of_draws,
 )
+from dtvqa_plugin.analysis.seeds import Between, between, over_repeats, t_test_p
 from dtvqa_plugin.analysis.significance import holm, pairwise_p
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.runs.design import OVERALL, Design, Floats
@@ -96,12 +97,20 @@ def rank(
     order = np.argsort(-means, kind="stable")
     values, means = values[:, order], means[order]
     ordered = [runs[place] for place in order.tolist()]
-    p_values = pairwise_p(values, design, OVERALL, resamples, seed)
-    corrected = holm(p_values)
     drawn = bootstrap_means(values, design, resamples, seed)[OVERALL]
-    better = _surely_better(drawn, means, level)
+    figures = intervals_of_draws(drawn, values, design, OVERALL, level, (0.0, 1.0))
+    p_values = pairwise_p(values, design, OVERALL, resamples, seed)
+    added = _added(ordered, column, design)
+    if added is not None:
+        figures = over_repeats(figures, values, added, design, OVERALL, level)
+        for i in range(len(ordered) - 1):
+            gaps = values[:, [i]] - values[:, i + 1 :]
+            over_both = t_test_p(gaps, added[[i]] + added[i + 1 :], design, OVERALL)
+            for j, p_value in enumerate(over_both.tolist(), start=i + 1):
+                p_values[i, j] = max(p_values[i, j], p_value)
+    corrected = holm(p_values)
+    better = _surely_better(drawn, means, level, _widths(values, added, design, level))
     letters = _letters(len(ordered), corrected, 1.0 - level)
-    figures = intervals_of_draws(drawn, values, design, OVERALL, level)
     places = tuple(
         Place(
             run=run,
@@ -116,7 +125,7 @@ def rank(
     pairs = tuple(
         PairDifference(i, j, gap, p_values[i, j], corrected[i, j])
         for i in range(len(ordered) - 1)
-        for j, gap in enumerate(_gaps(i, drawn, values, design, level), start=i + 1)
+        for j, gap in enumerate(_gaps(i, drawn, values, added, design, level), start=i + 1)
     )
     return Ranking(metric, design.questions, design.clusters, places, pairs, resamples, seed, level)
 
@@ -143,24 +152,57 @@ def _check_alike(runs: Sequence[Run]) -> None:
             )
 
 
-def _gaps(
-    place: int, drawn: Floats, values: Floats, design: Design, level: float
-) -> list[Interval]:
-    """The differences of one run and those after it; one run at a time bounds the memory."""
-    rest = slice(place + 1, None)
-    return intervals_of_draws(
-        drawn[:, [place]] - drawn[:, rest],
-        values[:, [place]] - values[:, rest],
-        design,
-        OVERALL,
-        level,
+def _added(runs: Sequence[Run], column: int, design: Design) -> Between | None:
+    """What repeats add to the variance of each run's mean; None where no run has repeats."""
+    if not any(run.repeats for run in runs):
+        return None
+    each = [between(run.repeat_values[:, :, [column]], design, OVERALL) for run in runs]
+    return Between(
+        np.concatenate([one.variance for one in each]),
+        np.concatenate([one.per_degree for one in each]),
     )
 
 
-def _surely_better(drawn: Floats, means: Floats, level: float) -> npt.NDArray[np.bool_]:
+def _gaps(
+    place: int,
+    drawn: Floats,
+    values: Floats,
+    added: Between | None,
+    design: Design,
+    level: float,
+) -> list[Interval]:
+    """The differences of one run and those after it; one run at a time bounds the memory."""
+    rest = slice(place + 1, None)
+    gaps = values[:, [place]] - values[:, rest]
+    moved = drawn[:, [place]] - drawn[:, rest]
+    found = intervals_of_draws(moved, gaps, design, OVERALL, level, (-1.0, 1.0))
+    if added is None:
+        return found
+    return over_repeats(found, gaps, added[[place]] + added[rest], design, OVERALL, level)
+
+
+def _widths(values: Floats, added: Between | None, design: Design, level: float) -> Floats:
+    """By how much repeats widen the interval of each pair's difference: (runs, runs), 1 or more."""
+    count = values.shape[1]
+    widths = np.ones((count, count))
+    for i in range(count - 1) if added is not None else ():
+        assert added is not None
+        rest = slice(i + 1, None)
+        gaps = values[:, [i]] - values[:, rest]
+        unit = [Interval(0.0, -1.0, 1.0)] * gaps.shape[1]
+        both = added[[i]] + added[rest]
+        ends = over_repeats(unit, gaps, both, design, OVERALL, level)
+        widths[i, rest] = widths[rest, i] = [end.high for end in ends]
+    return widths
+
+
+def _surely_better(
+    drawn: Floats, means: Floats, level: float, widths: Floats | None = None
+) -> npt.NDArray[np.bool_]:
     """Whether run i is surely better than run j, for all pairs at once.
 
-    ``drawn`` are the runs' means in each resample, (resamples, runs).
+    ``drawn`` are the runs' means in each resample, (resamples, runs); ``widths`` widen the
+    intervals, (runs, runs).
     """
     drawn = drawn - means
     count = len(means)
@@ -175,7 +217,8 @@ def _surely_better(drawn: Floats, means: Floats, level: float) -> npt.NDArray[np
             scaled = np.abs(gaps[:, varies]) / spread[varies]
             worst = np.maximum(worst, scaled.max(axis=1))
     critical = float(np.quantile(worst, level))
-    result: npt.NDArray[np.bool_] = means[:, None] - means[None, :] > critical * spreads + _EQUAL
+    bounds = critical * spreads * (1.0 if widths is None else widths)
+    result: npt.NDArray[np.bool_] = means[:, None] - means[None, :] > bounds + _EQUAL
     return result
 
 

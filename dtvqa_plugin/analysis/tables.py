@@ -13,9 +13,9 @@ from dtvqa_plugin.analysis.bootstrap import (
     SEED,
     Interval,
     intervals_of_runs,
-    over_repeats,
 )
 from dtvqa_plugin.analysis.published import PublishedRow
+from dtvqa_plugin.analysis.seeds import between, over_repeats
 from dtvqa_plugin.data.splits import get_split
 from dtvqa_plugin.metrics.names import METRICS
 from dtvqa_plugin.runs.design import OVERALL, Design
@@ -198,7 +198,7 @@ def _intervals(runs: Sequence[Run], resamples: int, seed: int, level: float) -> 
     found: dict[int, _Ends] = {}
     for design, places in alike.items():
         values = [runs[place].values * PERCENT for place in places]
-        every = intervals_of_runs(values, design, resamples, seed, level)
+        every = intervals_of_runs(values, design, resamples, seed, level, scale=(0.0, PERCENT))
         found.update(zip(places, every, strict=True))
     return [found[place] for place in range(len(runs))]
 
@@ -206,7 +206,7 @@ def _intervals(runs: Sequence[Run], resamples: int, seed: int, level: float) -> 
 def _run_row(run: Run, found: Audit, bounds: _Ends, level: float) -> Row:
     images = bounds
     if run.repeats:
-        bounds = over_repeats(bounds, run.repeat_values * PERCENT, run.design, level)
+        bounds = _over_repeats(run, bounds, level)
     whole = set(run.subsets) >= set(get_split(run.split).subsets)
     cells: dict[tuple[str, str], tuple[float, Interval | None]] = {}
     # Overall is a mean over all subsets: a run over some of them has none.
@@ -233,6 +233,16 @@ def _run_row(run: Run, found: Audit, bounds: _Ends, level: float) -> Row:
         if run.repeats
         else {},
     )
+
+
+def _over_repeats(run: Run, bounds: _Ends, level: float) -> _Ends:
+    values, repeats = run.values * PERCENT, run.repeat_values * PERCENT
+    return {
+        part: over_repeats(
+            found, values, between(repeats, run.design, part), run.design, part, level
+        )
+        for part, found in bounds.items()
+    }
 
 
 def _on_scale(interval: Interval) -> Interval:

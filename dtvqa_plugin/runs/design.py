@@ -46,6 +46,16 @@ class Design:
         }
         self.rows[OVERALL] = np.arange(self.questions)
 
+    def with_one_more(self) -> Design:
+        """The design with one more question, the last, on a new image of the largest subset."""
+        subsets = [""] * self.questions
+        for name in self.names:
+            for row in self.rows[name].tolist():
+                subsets[row] = name
+        largest = max(self.names, key=self.size)
+        images = [*map(str, self.cluster.tolist()), str(self.clusters)]
+        return Design([*subsets, largest], images)
+
     def size(self, part: str) -> int:
         """Number of questions of a part."""
         return len(self.rows[part])

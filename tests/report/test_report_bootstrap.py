@@ -9,9 +9,8 @@ from dtvqa_plugin.analysis import bootstrap
 from dtvqa_plugin.analysis.bootstrap import (
     Interval,
     bootstrap_means,
+    cautious_interval,
     intervals,
-    over_repeats,
-    t_quantile,
 )
 from dtvqa_plugin.analysis.power import clustered_error
 from dtvqa_plugin.runs.design import OVERALL, Design, Floats
@@ -166,46 +165,51 @@ def test_wrong_arguments_are_named(call: object, message: str) -> None:
         call()
 
 
-@pytest.mark.parametrize(
-    ("level", "degrees", "value"),
-    [
-        (0.95, 1, 12.7062),
-        (0.95, 2, 4.3027),
-        (0.9, 5, 2.0150),
-        (0.95, 30, 2.0423),
-        (0.99, 120, 2.617),
-    ],
-)
-def test_t_quantiles_are_those_of_the_tables(level: float, degrees: float, value: float) -> None:
-    assert t_quantile(level, degrees) == pytest.approx(value, abs=5e-4)
+@pytest.mark.parametrize("value", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("images", [2, 40, 300])
+def test_equal_scores_give_the_exact_binomial_bound(value: float, images: int) -> None:
+    """None of n images differs: the upper limit of Clopper and Pearson for 0 of n."""
+    stats = pytest.importorskip("scipy.stats")
+    design = one_subset(list(range(images)))
+    (found,) = intervals(np.full(images, value), design, 100, scale=(0.0, 1.0))[OVERALL]
+    share = stats.binomtest(0, images).proportion_ci(0.95, "exact").high
+    assert found.value == pytest.approx(value)
+    assert found.low == pytest.approx(value - share * value)
+    assert found.high == pytest.approx(value + share * (1.0 - value))
 
 
-def test_an_interval_over_repeats_adds_their_variance_to_that_over_images() -> None:
-    """Four images, two repeats; the figures are computed by hand.
-
-    V = (.25 + .25 + 0 + 0) / 16 = .03125, S = .125, total V + S / 2 = .09375 with
-    .09375**2 / (.0625**2 / 1 + .03125**2 / 3) = 2.0769 degrees of freedom.
-    """
-    design = Design(["S"] * 4, list("abcd"))
-    values = np.asarray([[1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]])[:, :, None]
-    bounds = {"S": [Interval(0.5, 0.3, 0.8)], "overall": [Interval(0.5, 0.5, 0.5)]}
-    found = over_repeats(bounds, values, design)
-    factor = t_quantile(0.95, 2.0769) / 1.95996 * (0.09375 / 0.03125) ** 0.5
-    (interval,) = found["S"]
-    assert interval.low == pytest.approx(0.5 - 0.2 * factor, abs=1e-3)
-    assert interval.high == pytest.approx(0.5 + 0.3 * factor, abs=1e-3)
+def test_without_a_scale_or_on_one_image_equal_scores_have_no_width() -> None:
+    assert intervals(np.ones(9), one_subset(list(range(9))), 100)[OVERALL][0] == Interval(1, 1, 1)
+    alone = intervals(np.ones(9), one_subset([0] * 9), 100, scale=(0.0, 1.0))[OVERALL][0]
+    assert alone == Interval(1, 1, 1)
 
 
-def test_equal_repeats_add_nothing() -> None:
-    design = Design(["S"] * 4, list("abcd"))
-    values = np.tile(np.asarray([1.0, 1.0, 0.0, 0.0])[None, :, None], (3, 1, 1))
-    bounds = intervals(values[0], design, 200)
-    assert over_repeats(bounds, values, design) == bounds
+def test_a_subset_near_the_ceiling_is_missed_no_more_often_than_said() -> None:
+    """True mean .99 on 300 questions: 7 % of the trials have all of them right."""
+    design = one_subset([number % 200 for number in range(300)])
+    rng = np.random.default_rng(77)
+    easy = rng.beta(0.99 * 7 / 3, 0.01 * 7 / 3, size=(200, 1500))
+    values = (rng.random((300, 1500)) < easy[design.cluster]).astype(float)
+    found = intervals(values, design, 1000, scale=(0.0, 1.0))[OVERALL]
+    assert np.mean([one.low > 0.99 for one in found]) <= 0.025
+    assert np.mean([one.high < 0.99 for one in found]) <= 0.035
 
 
-def test_repeats_without_spread_over_images_get_students_interval() -> None:
-    design = Design(["S"] * 4, list("abcd"))
-    values = np.asarray([[0.4] * 4, [0.6] * 4])[:, :, None]
-    bounds = intervals(values.mean(axis=0), design, 200)
-    (interval,) = over_repeats(bounds, values, design)["S"]
-    assert interval.high - 0.5 == pytest.approx(12.7062 * 0.1, abs=1e-3)
+CAUTIOUS = [
+    ("none of 300 differs", [], 300, 1.0),
+    ("one of 300 lost", [-1.0], 300, 5 / 3),
+    ("five of 300 lost", [-1.0] * 5, 300, 10 / 3),
+]
+"""Last: the bound in points, near that of Clopper and Pearson (0.99, 1.57, 3.48)."""
+
+
+@pytest.mark.parametrize(("case", "gaps", "questions", "points"), CAUTIOUS)
+def test_the_cautious_end_is_near_the_exact_one(
+    case: str, gaps: list[float], questions: int, points: float
+) -> None:
+    values = np.asarray(gaps + [0.0] * (questions - len(gaps)))
+    design = one_subset(list(range(questions)))
+    found = cautious_interval(values, design, level=0.9)
+    assert -100 * found.low == pytest.approx(points, abs=0.25)
+    mirrored = cautious_interval(-values, design, level=0.9)
+    assert mirrored.high == pytest.approx(-found.low)

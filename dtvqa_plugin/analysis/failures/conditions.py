@@ -210,7 +210,7 @@ def _score(
     seed: int,
     level: float,
 ) -> ConditionScore:
-    bounds = intervals(run.values, run.design, resamples, seed, level)
+    bounds = intervals(run.values, run.design, resamples, seed, level, scale=(0.0, 1.0))
     signature = run.signature()
     column = METRICS.index("accanls")
     return ConditionScore(

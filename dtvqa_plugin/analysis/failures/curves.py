@@ -199,7 +199,7 @@ def _curves(
     labels = [bins.labels[bins.places[row] or 0] for row in kept]
     points = scores[kept] * 100.0
     design = Design(labels, images)
-    found = intervals(points, design, resamples, seed, level)
+    found = intervals(points, design, resamples, seed, level, scale=(0.0, 100.0))
     trends: list[Interval | None] = [None for _ in runs]
     if feature.numeric:
         values = np.asarray([feature.values[row] for row in kept], dtype=np.float64)
