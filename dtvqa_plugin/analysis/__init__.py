@@ -15,6 +15,7 @@ __all__ = [
     "ranking",
     "refusals",
     "repeated",
+    "seeds",
     "significance",
     "tables",
 ]
