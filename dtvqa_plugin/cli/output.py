@@ -30,15 +30,34 @@ def escape_what_streams_cannot_hold() -> None:
     """Make standard output and error write ``\\u4e2d`` for what their encoding has no code for.
 
     The escapes are those of JSON, so that a JSON document stays one. A stream that cannot be
-    changed (a test's, a notebook's) is left as it is.
+    changed (a test's, a notebook's) is left as it is. ASCII gets another name: click takes a
+    stream of that name for a mistake and writes UTF-8.
     """
     codecs.register_error(_ESCAPING, _json_escapes)
+    codecs.register(_ascii_by_another_name)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_ESCAPING)
+            ascii_only = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding=_ASCII if ascii_only else stream.encoding, errors=_ESCAPING)
 
 
 _ESCAPING = "dtvqa-escapes"
+_ASCII = "dtvqa_ascii"
+
+
+def _ascii_by_another_name(name: str) -> codecs.CodecInfo | None:
+    if name != _ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode,
+        known.decode,
+        known.streamreader,
+        known.streamwriter,
+        known.incrementalencoder,
+        known.incrementaldecoder,
+        name=_ASCII,
+    )
 
 
 def _json_escapes(error: UnicodeError) -> tuple[str, int]:

@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_runs import SAMPLE, plain_run
 
+ENCODINGS = ("ascii", "gbk", "cp1252")
 NAMES = ("模型™ é 😀 Ω", "модель †‡ – ı\u0301")
 """No single-byte encoding has all of these, and GBK lacks some."""
 
@@ -43,7 +46,10 @@ def commands(a: str, b: str, folder: str) -> list[list[str]]:
         ["power", a, b],
         ["report", a, b, *few, "--no-thumbnails", "-o", f"{folder}/模型.html"],
         ["score", f"{folder}/没有 é.jsonl"],
+        ["gate", f"{folder}/没有 é.jsonl", "--complete"],
+        ["gate", a, "--min", "没有:acc=1"],
         ["data", "status"],
+        ["doctor"],
         ["tasks-path"],
         ["--help"],
     ]
@@ -80,12 +86,11 @@ def outputs(folder: Path, encoding: str) -> tuple[bytes, dict[str, object]]:
 def in_utf8(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     printed, ended = outputs(tmp_path_factory.mktemp("utf-8") / "f", "utf-8")
     assert NAMES[0] in printed.decode("utf-8")
-    assert set(ended.values()) <= {0, 1, 2}, ended
+    assert set(ended.values()) <= {0, 1, 2, 64}, ended
     return ended
 
 
-# click itself writes UTF-8 where the encoding is ASCII.
-@pytest.mark.parametrize("encoding", ["gbk", "cp1252"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_no_command_ends_in_an_encode_error(
     tmp_path: Path, in_utf8: dict[str, object], encoding: str
 ) -> None:
@@ -96,15 +101,42 @@ def test_no_command_ends_in_an_encode_error(
     assert r"\ud83d\ude00" in shown
 
 
-@pytest.mark.parametrize("encoding", ["gbk", "cp1252"])
+JSON: dict[str, Callable[[Any], object]] = {
+    "score": lambda document: document["tables"][0]["rows"][0]["name"],
+    "compare": lambda document: document["comparisons"][0]["a"]["name"],
+    "rank": lambda document: document["runs"][0]["name"],
+    "diagnose": lambda document: document["runs"][0]["name"],
+    "gate": lambda document: document["run"]["name"],
+}
+TWO = ("compare", "rank")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_stays_json(tmp_path: Path, encoding: str) -> None:
-    path = plain_run(tmp_path / "a.jsonl", chosen=SAMPLE, model=NAMES[0])
-    code = "from dtvqa_plugin.cli import main; main()"
+    a = plain_run(tmp_path / "a.jsonl", chosen=SAMPLE, model=NAMES[0])
+    b = plain_run(tmp_path / "b.jsonl", lambda record: "no", chosen=SAMPLE, model=NAMES[1])
+    lines = [
+        [command, str(a), *[str(b)] * (command in TWO), "--format", "json", "--resamples", "100"]
+        for command in JSON
+    ]
+    lines[-1] += ["--complete"]
+    printed = """
+import json, sys
+from dtvqa_plugin.cli import main
+for line in json.loads(sys.argv[1]):
+    try:
+        main(line)
+    except SystemExit as end:
+        assert not end.code, line
+    print("end of a document", flush=True)
+"""
     done = subprocess.run(
-        [sys.executable, "-c", code, "score", str(path), "--format", "json", "--resamples", "100"],
+        [sys.executable, "-X", "utf8=0", "-c", printed, json.dumps(lines)],
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": encoding},
     )
-    (row,) = json.loads(done.stdout.decode(encoding))["tables"][0]["rows"]
-    assert row["name"] == NAMES[0]
+    *documents, rest = done.stdout.decode(encoding).split("end of a document")
+    assert (done.returncode, rest.strip()) == (0, ""), done.stderr
+    found = [named(json.loads(text)) for named, text in zip(JSON.values(), documents, strict=True)]
+    assert found == [NAMES[0]] * len(JSON)
