@@ -5,10 +5,12 @@ from __future__ import annotations
 import glob
 import heapq
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from dtvqa_plugin.predictions.kinds import found_names, sniff, vlmevalkit_name
@@ -195,6 +197,10 @@ def _entry_kind(entry: os.DirEntry[str]) -> str | None:
 # --- by-products ------------------------------------------------------------------------------
 
 _EVALSCOPE_FOLDERS = ("configs", "logs", "reports", "reviews")
+_LOGS = "logs"
+"""VLMEvalKit's folder beside those of the models."""
+_DATED = re.compile(r"T\d{8}[-_].+")
+"""VLMEvalKit's name of a folder for one evaluation."""
 _VLMEVALKIT_LOGS = (".log", ".pkl")
 
 
@@ -216,16 +222,12 @@ def by_products(paths: Sequence[Path], columns: Columns = NO_COLUMNS) -> dict[Pa
     owners: dict[Path, Path] = {}
     for path in paths:
         place = path.absolute()
-        owner = next(
-            (
-                one
-                for one in _owners(place, listed[place.parent])
-                if one in around or not given.isdisjoint((one, *one.parents))
-            ),
-            None,
-        )
-        if owner is not None and not _has_own_predictions(path, columns):
-            owners[path] = owner
+        with suppress(OSError):  # what cannot be looked at is an error when it is read
+            for owner in _owners(place, listed[place.parent]):
+                is_given = owner in around or not given.isdisjoint((owner, *owner.parents))
+                if is_given and not _has_own_predictions(path, columns):
+                    owners[path] = owner
+                    break
     return owners
 
 
@@ -244,6 +246,8 @@ def _owners(path: Path, beside: Sequence[tuple[Path, str]]) -> Iterator[Path]:
     for place in (path, *list(path.parents)[:2]):
         if place.name in _EVALSCOPE_FOLDERS and (place.parent / "predictions").is_dir():
             yield place.parent / "predictions"
+        if place.name == _LOGS:
+            yield from (model for model in place.parent.glob("*") if _vlmevalkit_files(model))
     if all(path != other for other, _ in beside):
         yield from (other for other, dataset in beside if _is_beside(path, other, dataset))
 
@@ -251,7 +255,7 @@ def _owners(path: Path, beside: Sequence[tuple[Path, str]]) -> Iterator[Path]:
 def _is_beside(path: Path, predictions: Path, dataset: str) -> bool:
     """Whether VLMEvalKit or this package writes such a file or folder for a prediction file."""
     if path.is_dir():
-        return (path / predictions.name).is_file()
+        return _DATED.fullmatch(path.name) is not None or (path / predictions.name).is_file()
     return (
         path.name.startswith((f"{bare_name(predictions)}_", f"{bare_name(predictions)}."))
         or (path.suffix in _VLMEVALKIT_LOGS and dataset in path.name)

@@ -39,6 +39,14 @@ def vlmevalkit(folder: Path) -> None:
         (folder / file.name).symlink_to(file)
 
 
+def vlmevalkit_outputs(folder: Path) -> None:
+    """The host's output folder: a model's folder beside the logs of its evaluations."""
+    vlmevalkit_run(folder / "m", summary={})
+    (folder / "m" / "T20261201-050822").mkdir()
+    (folder / "logs").mkdir()
+    (folder / "logs" / "T20261201-050822_20261201050854.log").write_text("INFO started\n")
+
+
 def evalscope(folder: Path) -> None:
     shutil.copytree(PRODUCERS / "evalscope", folder)
     (folder / "reports" / "loop").mkdir(parents=True)
@@ -50,6 +58,7 @@ def evalscope(folder: Path) -> None:
 LAYOUTS: dict[str, tuple[Callable[[Path], None], int, int]] = {
     "lmms-eval": (lmms_eval, 2, 2),
     "VLMEvalKit": (vlmevalkit, 1, 10),
+    "VLMEvalKit's outputs": (vlmevalkit_outputs, 1, 1),
     "EvalScope": (evalscope, 1, 4),
 }
 """Each layout, its runs, and how many entries of its folder are none."""
@@ -77,11 +86,17 @@ def test_a_glob_reads_each_run_once(
     assert note.startswith(f"note: {counted(others, 'by-product')} of the runs given not read: ")
 
 
-def test_files_deeper_in_a_folder_of_evalscope(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("make", "depths"), [(evalscope, ("*/*", "*/*/*")), (vlmevalkit_outputs, ("*/*",))]
+)
+def test_files_deeper_in_a_folder_of_results(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[Path], None],
+    depths: tuple[str, ...],
 ) -> None:
-    evalscope(tmp_path / "out")
-    for depth in ("*/*", "*/*/*"):
+    make(tmp_path / "out")
+    for depth in depths:
         paths = sorted((tmp_path / "out").glob(depth))
         out, _ = run(capsys, "score", *paths, "--format", "json", "--resamples", "100")
         assert len(json.loads(out)["tables"][0]["rows"]) == 1
