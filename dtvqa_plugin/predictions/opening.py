@@ -137,7 +137,7 @@ _STRANGERS = {
     b"arrow1": "Arrow data: write it as Parquet, or give the folder that save_to_disk wrote",
     b"sqlite format 3": "a database of SQLite: export the table as csv",
     b"%pdf": "a PDF document",
-    b"\xd0\xcf\x11\xe0": "a workbook of the old form .xls, or one with a password: save it as plain .xlsx",
+    b"\xd0\xcf\x11\xe0": "an old workbook (.xls) or a locked one: save it as plain .xlsx",
     _ZIP: "a zip archive: unpack it",
     b"7z\xbc\xaf": "an archive: unpack it",
     b"Rar!": "an archive: unpack it",
