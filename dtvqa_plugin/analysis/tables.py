@@ -22,6 +22,7 @@ from dtvqa_plugin.runs.design import OVERALL, Design
 from dtvqa_plugin.runs.references import PART_ORDER
 from dtvqa_plugin.runs.remarks import remarks
 from dtvqa_plugin.runs.run import Run
+from dtvqa_plugin.utils.text import counted
 
 PERCENT = 100.0
 
@@ -94,18 +95,21 @@ class ResultTable:
         """The rows that were computed here."""
         return tuple(row for row in self.rows if row.source is None)
 
-    def notes(self) -> list[str]:
-        """What must stand under the table: how the figures were made, marks, sources, remarks."""
-        level = f"{self.level:.0%}"
-        notes = [
-            f"Figures times 100; {level} BCa interval from {self.resamples:,} bootstrap "
-            f"resamples of images within each subset (seed {self.seed})."
-        ]
-        if any(row.repeats for row in self.rows):
-            notes.append(
-                "Of runs with repeats the mean is shown; its interval is over images and repeats "
-                "(a method of this package)."
-            )
+    def notes(self, *, intervals: bool = True, warned: int | None = None) -> list[str]:
+        """What must stand under the table: how the figures were made, marks, sources, remarks.
+
+        Args:
+            intervals: Whether the table shows intervals.
+            warned: Most warnings of each kind from the audits; None for all of them.
+
+        Returns:
+            One sentence or more each.
+        """
+        repeats = any(row.repeats for row in self.rows)
+        notes = [self._made(intervals)]
+        if repeats:
+            of = "; its interval is over images and repeats (a method of this package)"
+            notes.append(f"Of runs with repeats the mean is shown{of * intervals}.")
         if any(row.partial for row in self.rows):
             notes.append(
                 f"{PARTIAL_MARK} over part of the questions only: does not compare with "
@@ -114,18 +118,37 @@ class ResultTable:
         few = dict.fromkeys(
             part for row in self.rows for part, count in row.images.items() if count < FEW_IMAGES
         )
-        if few:
+        if few and intervals:
             notes.append(
                 f"Fewer than {FEW_IMAGES} images in {', '.join(few)}: intervals there are rough."
             )
-        for row, found in zip(self.run_rows, self.audits, strict=True):
-            warning = found.verbosity.warning()
-            if warning:
-                notes.append(f"{VERBOSE_MARK} {_who(row)}: {warning}.")
-        notes += self._remarks_of(found.warnings() for found in self.audits)
+        notes += self._warnings(warned)
         notes += self._remarks_of(self.remarks)
         notes += [f"{row.name}: published, {row.source}." for row in self.rows if row.source]
         return notes
+
+    def _made(self, intervals: bool) -> str:
+        """How the figures were made."""
+        if not intervals:
+            return "Figures times 100."
+        return (
+            f"Figures times 100; {self.level:.0%} BCa interval from {self.resamples:,} bootstrap "
+            f"resamples of images within each subset (seed {self.seed})."
+        )
+
+    def _warnings(self, most: int | None) -> list[str]:
+        """What the audits warn of: the first ``most`` of each kind, and how many more there are."""
+        long = [
+            f"{VERBOSE_MARK} {_who(row)}: {warning}."
+            for row, found in zip(self.run_rows, self.audits, strict=True)
+            if (warning := found.verbosity.warning())
+        ]
+        others = self._remarks_of(found.warnings() for found in self.audits)
+        lines = [*long[:most], *others[:most]]
+        more = len(long) + len(others) - len(lines)
+        if more:
+            lines.append(f"{counted(more, 'more warning')} of the audits; --audits shows them.")
+        return lines
 
     def _remarks_of(self, said: Iterable[Sequence[str]]) -> list[str]:
         """Sentences with the runs that they are about, each sentence once."""

@@ -12,7 +12,7 @@ from dtvqa_plugin.analysis.failures.conditions import conditions as join_conditi
 from dtvqa_plugin.analysis.failures.curves import of_curves
 from dtvqa_plugin.analysis.failures.diagnosis import diagnose as diagnose_runs
 from dtvqa_plugin.cli.options import Whole
-from dtvqa_plugin.cli.output import TERMINAL, OutputFile, emit, emit_tables, style_of
+from dtvqa_plugin.cli.output import TABLES_ONLY, TERMINAL, OutputFile, emit, emit_tables, style_of
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.report import conditions
 from dtvqa_plugin.report import diagnosis as shown
@@ -83,8 +83,8 @@ def diagnose(
       dtvqa data recognise --split mini
       dtvqa diagnose results
     """
+    style = style_of(style, output, _SUFFIXES, TABLES_ONLY)
     found = source.runs(runs)
-    style = style_of(style, output, _SUFFIXES)
     if join:
         joined = join_conditions(found, resamples=resamples, seed=seed, level=level)
         _show(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 TERMINAL = "terminal"
 """The format of tables for people."""
 
+TABLES_ONLY = ".tex .csv"
+"""Suffixes of formats that only ``dtvqa score`` writes."""
+
 _WIDTH_OF_FILES = 100
 
 
@@ -85,11 +88,31 @@ def note(text: str) -> None:
     tqdm.write(visible(text), file=sys.stderr)
 
 
-def style_of(style: str | None, output: Path | None, suffixes: Mapping[str, str]) -> str:
-    """The format that was asked for, else that of the output's name, else `TERMINAL`."""
+def style_of(
+    style: str | None, output: Path | None, suffixes: Mapping[str, str], refused: str = ""
+) -> str:
+    """The format that was asked for, else that of the output's name, else `TERMINAL`.
+
+    Args:
+        style: The format that was asked for.
+        output: The file to write.
+        suffixes: The format of each suffix that the command writes.
+        refused: Suffixes of formats that other commands write and this one does not.
+
+    Returns:
+        The format.
+
+    Raises:
+        click.UsageError: The output's name has one of the refused suffixes.
+    """
     if style is not None:
         return style
-    return suffixes.get(output.suffix.lower(), TERMINAL) if output else TERMINAL
+    suffix = output.suffix.lower() if output else ""
+    if suffix in refused.split():
+        names = ", ".join(f"{end} ({name})" for end, name in suffixes.items())
+        said = f"{output}: this command writes {names} or text; name the file accordingly"
+        raise click.UsageError(visible(f"{said}, or give --format"))
+    return suffixes.get(suffix, TERMINAL)
 
 
 def emit(text: str, output: Path | None) -> None:

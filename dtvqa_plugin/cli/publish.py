@@ -15,7 +15,7 @@ from dtvqa_plugin.cli.output import note
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.ocr.recognised import RecognisedText
 from dtvqa_plugin.report import leaderboards
-from dtvqa_plugin.report.questions import question_rows, write_questions
+from dtvqa_plugin.report.questions import check_name, question_rows, write_questions
 from dtvqa_plugin.runs.run import Run
 from dtvqa_plugin.utils.files import written
 from dtvqa_plugin.utils.text import counted
@@ -76,6 +76,7 @@ def publish(
     RUNS are given as to 'dtvqa score'. Figures of partial runs are not published.
     """
     if form == "questions":
+        check_name(output)
         found = replace(source, text_kept=sys.maxsize).runs(runs)
         _write_questions(found, source, output)
         return

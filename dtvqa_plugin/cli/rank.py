@@ -9,7 +9,7 @@ import click
 
 from dtvqa_plugin.analysis.ranking import Ranking
 from dtvqa_plugin.analysis.ranking import rank as rank_runs
-from dtvqa_plugin.cli.output import TERMINAL, OutputFile, emit, emit_tables, style_of
+from dtvqa_plugin.cli.output import TABLES_ONLY, TERMINAL, OutputFile, emit, emit_tables, style_of
 from dtvqa_plugin.cli.run_options import Source, level_option, resampling_options, source_options
 from dtvqa_plugin.metrics.names import HEADLINE, METRICS
 from dtvqa_plugin.report import ranking as shown
@@ -64,9 +64,9 @@ def rank(
 
     Runs are given as to 'dtvqa score'.
     """
+    style = style_of(style, output, _SUFFIX_FORMATS, TABLES_ONLY)
     found = source.runs(runs)
     ranking = rank_runs(found, metric, resamples=resamples, seed=seed, level=level)
-    style = style_of(style, output, _SUFFIX_FORMATS)
     with_pairs = len(ranking.pairs) <= _PAIRS_SHOWN if pairs is None else pairs
     if style == "json":
         emit(to_json(shown.ranking_document(ranking)), output)

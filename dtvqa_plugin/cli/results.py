@@ -16,7 +16,14 @@ from dtvqa_plugin.analysis.comparison import compare as compare_runs
 from dtvqa_plugin.analysis.published import PublishedRow, published_rows
 from dtvqa_plugin.analysis.tables import ResultTable, result_tables
 from dtvqa_plugin.cli.options import Share, Whole
-from dtvqa_plugin.cli.output import TERMINAL, OutputFile, emit, emit_tables, style_of
+from dtvqa_plugin.cli.output import (
+    TABLES_ONLY,
+    TERMINAL,
+    OutputFile,
+    emit,
+    emit_tables,
+    style_of,
+)
 from dtvqa_plugin.cli.run_options import (
     Command,
     Source,
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _SUFFIX_FORMATS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
+_COMPARISON_FORMATS = {".md": "markdown", ".json": "json"}
 _FLIPS_SHOWN = 10
 _ROWS_NAMED = 3
 _PATH = click.Path(path_type=Path)
@@ -220,6 +228,7 @@ def compare(
 
     RUNS are given as to 'dtvqa score'; one folder that holds two runs is enough.
     """
+    style = style_of(style, output, _COMPARISON_FORMATS, TABLES_ONLY)
     if prompts:
         pairs = prompt_pairs(source.runs(runs))
     elif len(runs) == 2:
@@ -237,7 +246,7 @@ def compare(
         for a, b in pairs
     ]
     metrics = METRICS if metric == "all" else (metric,)
-    _emit_comparisons(style_of(style, output, _SUFFIX_FORMATS), output, found, metrics, flips)
+    _emit_comparisons(style, output, found, metrics, flips)
 
 
 def _emit_comparisons(
@@ -256,11 +265,9 @@ def _emit_comparisons(
         emit_tables(show, output)
     elif style == "markdown":
         emit("\n".join(rendering.comparison_markdown(c, metrics) for c in found), output)
-    elif style == "json":
+    else:
         documents = [rendering.comparison_document(comparison) for comparison in found]
         emit(rendering.to_json({"comparisons": documents}), output)
-    else:
-        raise click.UsageError(f"a comparison is written as markdown or json, not {style}")
 
 
 @click.command()
@@ -314,6 +321,7 @@ def power(
     With two RUNS from their own differences; without, for assumed shares of questions that the
     models score differently.
     """
+    style = style_of(style, output, _COMPARISON_FORMATS, TABLES_ONLY)
     if len(runs) == 2:
         a, b = distinct_names([source.run(path) for path in runs])
         column = METRICS.index(metric)
@@ -329,7 +337,7 @@ def power(
     else:
         raise click.UsageError(f"power takes two runs or none; got {len(runs)}")
     title = f"Smallest difference in points found with {power_:.0%} power at level {alpha:g}"
-    _emit_power(style_of(style, output, _SUFFIX_FORMATS), output, rows, title)
+    _emit_power(style, output, rows, title)
 
 
 def _emit_power(
@@ -341,7 +349,5 @@ def _emit_power(
         table = rendering.markdown_table(rendering.POWER_HEADER, rendering.power_cells(rows), 2)
         notes = "".join(f"\n- {note}\n" for note in rendering.power_notes(rows))
         emit(f"### {title}\n\n{table}{notes}", output)
-    elif style == "json":
-        emit(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)
     else:
-        raise click.UsageError(f"power is written as markdown or json, not {style}")
+        emit(rendering.to_json({"title": title, "rows": [asdict(row) for row in rows]}), output)

@@ -72,6 +72,19 @@ def questions_frame(runs: Iterable[Run], texts: Mapping[str, RecognisedText] | N
     return pandas.DataFrame(list(question_rows(runs, texts)), columns=list(COLUMNS))
 
 
+def check_name(path: Path) -> None:
+    """Refuse a name of another form than `write_questions` writes.
+
+    Args:
+        path: The file to write.
+
+    Raises:
+        DTVQAError: The name ends in neither .csv nor .parquet.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise DTVQAError(f"{path}: questions are written as {' or '.join(SUFFIXES)}")
+
+
 def write_questions(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     """Write rows to a csv or Parquet file, whole or not at all.
 
@@ -89,14 +102,12 @@ def write_questions(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     Raises:
         DTVQAError: The name ends otherwise, or the file cannot be written.
     """
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise DTVQAError(f"{path}: questions are written as {' or '.join(SUFFIXES)}")
+    check_name(path)
     stored = [{key: _storable(value) for key, value in row.items()} for row in rows]
     altered = sum(any(value[1] for value in row.values()) for row in stored)
     values = [{key: value[0] for key, value in row.items()} for row in stored]
     with written(path) as partial:
-        if suffix == ".csv":
+        if path.suffix.lower() == ".csv":
             _write_csv(partial, values)
         else:
             _write_parquet(partial, values)

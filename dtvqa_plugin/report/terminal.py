@@ -40,7 +40,7 @@ from dtvqa_plugin.utils.text import counted, plain
 
 _RULE_ENDS = 4
 _WARNED_SHOWN = 3
-"""Runs whose warning audits are shown unasked."""
+"""Runs whose warning audits are shown unasked, and warnings of each kind among the notes."""
 
 
 def print_tables(
@@ -63,7 +63,9 @@ def print_tables(
     for table in tables:
         _print_title(console, plain(table.title))
         hint = _print_rows(console, table, intervals, metrics)
-        for note in table.notes() + hint:
+        shown = (len(table.rows) == 1 and intervals is not False) or bool(intervals)
+        notes = table.notes(intervals=shown, warned=None if audits else _WARNED_SHOWN)
+        for note in notes + hint:
             console.print(_plain(note))
         for line in table.signatures():
             console.print(Text(line, style="dim"), soft_wrap=True)
