@@ -179,8 +179,8 @@ def check_content(path: Path, form: Form) -> None:
     with opened(path) as handle:
         start = handle.read(1 << 12)
     found = _form_of_content(start)
-    if form in (Form.CSV, Form.TSV) and found is None:
-        _check_separator(path, start)
+    if form in (Form.CSV, Form.TSV):
+        _check_separator(path, start, found)
     zipped = start.startswith(_ZIP) and form in (Form.XLSX, Form.INSPECT)
     if found is None and not zipped and (what := _stranger(start)) is not None:
         raise PredictionFileError(f"{path}: is {what}.")
@@ -192,10 +192,12 @@ def check_content(path: Path, form: Form) -> None:
     )
 
 
-def _check_separator(path: Path, start: bytes) -> None:
-    header = start.partition(b"\n")[0]
+def _check_separator(path: Path, start: bytes, found: Form | None) -> None:
+    header = start.removeprefix(UTF8_MARK).partition(b"\n")[0]
+    if header.lower().startswith(b"sep="):
+        raise PredictionFileError(f"{path}: its first line is 'sep='. Remove that line.")
     for separator, name in ((b";", "semicolons"), (b"|", "bars")):
-        if separator in header:
+        if found is None and separator in header:
             raise PredictionFileError(
                 f"{path}: its cells are separated by {name}. Save it with commas or tabs."
             )

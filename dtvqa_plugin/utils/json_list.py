@@ -146,8 +146,8 @@ class JsonList:
 class JsonValues(JsonList):
     """The values of JSON texts that stand one after another, of lists their items.
 
-    Blanks, line ends, commas or nothing may stand between two values, and a comma after the last
-    item of a list: none of these makes a value another one.
+    Blanks, line ends, commas or nothing may stand between two values, or two objects of a list, and
+    a comma after the last item of a list: none of these makes a value another one.
     """
 
     def __iter__(self) -> Iterator[tuple[int, int, object]]:
@@ -163,7 +163,7 @@ class JsonValues(JsonList):
         if self._take("]"):
             return
         yield self._item()
-        while self._take(","):
+        while self._take(",") or self._next() == "{":
             try:
                 item = self._item()
             except BrokenListError:
@@ -206,4 +206,8 @@ def _other_notation(text: str, place: int) -> str | None:
         return "typographic quotes"
     if rest.startswith(("//", "/*", "#")):
         return "a comment, which JSON does not have"
-    return "a key without quotes" if _BARE_KEY.match(rest) else None
+    if text[place : place + 1] in ("\r", "\n"):  # JSON says: invalid control character
+        return "a line break inside a text" if rest else "cut off inside a text"
+    if before.endswith(("{", ",")) and _BARE_KEY.match(rest):
+        return "a key without quotes"
+    return None

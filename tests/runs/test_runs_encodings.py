@@ -239,6 +239,8 @@ PACKED_TWICE = gzip.compress(gzip.compress(lines(rows()).encode()))
         ("run.jsonl", ",\n".join(dumped(rows()))),
         ("run.json", "[" + lines(rows(), ",\n") + "]"),
         ("run.json", ",\n".join(dumped(rows(), 2))),
+        ("run.json", "[" + lines(rows()) + "]"),
+        ("run.jsonl", "\n\n" + "\ufeff".join(["", *lines(rows()).splitlines(keepends=True)])),
     ],
 )
 def test_the_same_records_in_another_layout_are_read(
@@ -275,6 +277,13 @@ PYTHON_ROWS = "".join(f"{row}\n" for row in rows())
         ),
         ("a.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n", "LFS"),
         ("a.jsonl", '{"question_id": "MiniSc', "cut off"),
+        ("a.jsonl", '{"question_id": "MiniSc\n', "cut off"),
+        (
+            "a.jsonl",
+            lines(rows()).replace('"prediction": "', '"prediction": "\n'),
+            "line break ins",
+        ),
+        ("a.jsonl", "".join(f"data: {line}\n" for line in dumped(rows())), "Expecting value"),
         ("a.json", '[{"question_id": "MiniScene/1", "prediction": "a', "cut off"),
     ],
 )

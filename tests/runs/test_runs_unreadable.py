@@ -74,6 +74,7 @@ NOT_TOLD = "write 'DTScene/12' in place of 12, or add dataset_name"
         ("a.csv", CSV.replace(b",", b"\t"), r"Rename it to \.tsv"),
         ("a.tsv", CSV, r"Rename it to \.csv"),
         ("a.csv", CSV.replace(b",", b";"), "separated by semicolons"),
+        ("a.csv", b"sep=,\n" + CSV, "first line is 'sep='. Remove that line"),
         ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1", r"an old workbook .* save it as plain \.xlsx"),
         ("a.zip", zipped(), "a zip archive: unpack it"),
         ("a.jsonl", zipped(), "a zip archive: unpack it"),
