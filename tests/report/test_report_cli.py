@@ -171,7 +171,11 @@ def test_compare_prompts_finds_the_two_conditions_of_a_model(
         (["score", "RUN", "--resamples", "5"], 2, "--resamples"),
         (["compare", "RUN"], 2, "takes two runs, or --prompts; got 1"),
         (["compare", "RUN", "PART"], 1, "different questions"),
-        (["compare", "RUN", "RUN", "-o", "x.csv"], 2, "markdown or json, not csv"),
+        (
+            ["compare", "RUN", "RUN", "-o", "x.csv"],
+            2,
+            "x.csv: this command writes .md (markdown), .json (json) or text",
+        ),
         (["power", "RUN"], 2, "two runs or none"),
         (["power", "--split", "exam"], 1, "no split 'exam'"),
         (["score", "RUN", "-o", ""], 1, "it is a folder"),
