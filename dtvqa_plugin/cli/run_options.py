@@ -164,7 +164,7 @@ def _without_byproducts(paths: list[Path], columns: Columns) -> tuple[Path, ...]
     if owners:
         named = ", ".join(visible(str(path)) for path in list(owners)[:_FILES_NAMED])
         more = f" and {len(owners) - _FILES_NAMED} more" * (len(owners) > _FILES_NAMED)
-        said = f"{counted(len(owners), 'by-product')} of the runs given not read: {named}{more}"
+        said = f"skipped {counted(len(owners), 'by-product')} of the runs given: {named}{more}"
         click.echo(f"note: {said}", err=True)
     return tuple(path for path in paths if path not in owners)
 
