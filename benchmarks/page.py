@@ -127,7 +127,8 @@ def command(*arguments: object) -> Callable[[], float]:
     def run() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         line = [sys.executable, "-c", MAIN, *map(str, arguments)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled
         done = subprocess.run(line, capture_output=True, text=True, env=environment)
         if done.returncode:
             raise click.ClickException(done.stderr)
