@@ -286,6 +286,8 @@ def _add(part: Part, raw: RawAnswer, record: Record, tau: float, text_kept: int)
 
 def _check_stored(part: Part, stored: Mapping[str, Mapping[str, float]]) -> None:
     """Compare the scores that the host saved; of several responses it scores the first or all."""
+    if not (stored or part.context.stored):
+        return
     for name, answer in part.answers.items():
         for metric, value in (stored.get(name) or part.context.stored.get(name, {})).items():
             scores = [getattr(given[name], metric) for given in part.by_repeat.values()]

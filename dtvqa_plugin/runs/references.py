@@ -86,6 +86,7 @@ class References:
         self._once: dict[str, frozenset[str]] = {}
         self._images: dict[str, dict[str, list[tuple[str, Record]]]] = {}
         self._split_names: dict[str, str] = {}
+        self._found: dict[str, tuple[str, Record]] = {}
         self._stamps: dict[tuple[str, tuple[str, ...]], AnnotationStamp] = {}
 
     @cached_property
@@ -135,9 +136,13 @@ class References:
         Returns:
             Both, or None for an id that is not in the benchmark.
         """
-        split = self.split_of(question_id)
-        record = None if split is None else self.split(split).get(question_id)
-        return None if split is None or record is None else (split, record)
+        if question_id not in self._found:
+            split = self.split_of(question_id)
+            record = None if split is None else self.split(split).get(question_id)
+            if split is None or record is None:
+                return None
+            self._found[question_id] = (split, record)
+        return self._found[question_id]
 
     def find_asked(self, asked: Asked) -> tuple[str, Record] | None:
         """The split and the record of a question told by its picture's name and its text.
@@ -278,8 +283,9 @@ class References:
         Returns:
             Records, in the paper's order of subsets.
         """
-        chosen = [record for record in self.split(split).values() if record.subset in subsets]
-        return sorted(chosen, key=lambda record: part_place(record.subset))
+        places = {name: part_place(name) for name in subsets}
+        chosen = [record for record in self.split(split).values() if record.subset in places]
+        return sorted(chosen, key=lambda record: places[record.subset])
 
     def stamp(self, split: str, subsets: Sequence[str]) -> AnnotationStamp:
         """Hash, revision and files of the annotations of some subsets.
