@@ -64,7 +64,8 @@ def join_runs(
         run = as_run(found, references, tau, skipped)
         named = [part.context.model for part in found]
         name = _shared_name(named, found[0].path) if model is None else run.name
-        runs.append(replace(run, name=name, title=name, context=_joined_context(found)))
+        context = replace(_joined_context(found), model=name)
+        runs.append(replace(run, name=name, title=name, context=context))
     return distinct_names(runs)
 
 
@@ -195,6 +196,7 @@ def _of_repeats(group: Sequence[Run]) -> Run:
         first,
         name=name,
         title=name,
+        context=replace(first.context, model=name),
         paths=tuple(sorted(path for run in group for path in run.paths)),
         repeats=tuple(given for run in group for given in run.repeats or (run.answers,)),
         faults=_added_faults([run.faults for run in group]),
@@ -254,8 +256,9 @@ def unjoined(runs: Sequence[Run]) -> list[str]:
         runs: Runs from `join_runs`.
 
     Returns:
-        A sentence for each two runs over different questions of which one names a model, condition
-        or seed and the other does not; none for runs that name different ones.
+        A sentence for each two runs over different questions that may be of one model: of which
+        one names a model, condition or seed and the other does not, or that name other conditions
+        or seeds.
     """
     return [
         f"{first.paths[0]} and {second.paths[0]} answer different questions and were not joined: "
@@ -263,21 +266,25 @@ def unjoined(runs: Sequence[Run]) -> list[str]:
         "same model, condition and seed"
         for first, second in combinations(runs, 2)
         if first.split == second.split
-        and (differing := _named_in_one(first, second))
+        and (differing := _told_apart_by(first, second))
         and first.by_question.keys().isdisjoint(second.by_question)
     ]
 
 
-def _named_in_one(first: Run, second: Run) -> list[str]:
-    """What one of two runs names and the other does not; empty if they name different things."""
+def _told_apart_by(first: Run, second: Run) -> list[str]:
+    """What keeps two runs from being one; empty where they are of different models."""
+    ours, theirs = _identity(first), _identity(second)
+    if ours["model"] and theirs["model"] and ours["model"] != theirs["model"]:
+        return []
     found = []
-    theirs = _identity(second)
-    for what, named in _identity(first).items():
-        if named and theirs[what] and named != theirs[what]:
-            return []
-        if named != theirs[what]:
+    for what, named in ours.items():
+        other = theirs[what]
+        if named and other and named != other:
+            ends = [said.removeprefix(f"{what}=") for said in (named, other)]
+            found.append(f"{what} is {ends[0]} in the first and {ends[1]} in the second")
+        elif named != other:
             path = (first if named else second).paths[0]
-            found.append(f"only {path} names a {what} ({named or theirs[what]})")
+            found.append(f"only {path} names a {what} ({named or other})")
     return found
 
 

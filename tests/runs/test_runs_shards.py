@@ -55,6 +55,7 @@ def test_eight_shards_are_one_whole_run(tmp_path: Path, kind: str, as_folder: bo
     whole: Run = read_run(write(tmp_path / "whole", 0, SAMPLE))
     (run,) = join_runs([tmp_path / "shards"] if as_folder else [*paths, paths[0]])
     assert run.name == name
+    assert run.signature().model == name
     assert (run.answers, run.missing) == (whole.answers, ())
     assert run.paths == tuple(sorted(paths))
     fields = [str(found.signature()).split("|") for found in (run, whole)]
@@ -103,6 +104,22 @@ def other_generation(folder: Path) -> tuple[Path, Path]:
         lmms_run(folder / "1", chosen=SAMPLE[:32]),
         lmms_run(folder / "2", chosen=SAMPLE[32:], generation={"max_new_tokens": 4096}),
     )
+
+
+def other_seeds(folder: Path) -> tuple[Path, Path]:
+    return (
+        lmms_run(folder / "1", chosen=SAMPLE[:32], model_args="pretrained=Q/q,seed=1"),
+        lmms_run(folder / "2", chosen=SAMPLE[32:], model_args="pretrained=Q/q,seed=2"),
+    )
+
+
+def test_other_seeds_are_other_runs_and_pointed_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_seeds(tmp_path)
+    status, _, err = dtvqa(capsys, "score", tmp_path, "--join", "--resamples", "100")
+    assert status == 0
+    assert "were not joined: seed is 1 in the first and 2 in the second" in err
 
 
 def other_host(folder: Path) -> tuple[Path, Path]:
@@ -189,8 +206,23 @@ def test_shards_that_are_not_joined_are_pointed_out(
             {"model": "m"},
             "{1} names a model (m); only {0} names a cond",
         ),
+        (
+            {"model": "m", "condition": "none"},
+            {"model": "m", "condition": "paper"},
+            "condition is none in the first and paper in the second",
+        ),
+        (
+            {"condition": "none"},
+            {"condition": "paper"},
+            "condition is none in the first and paper in the second",
+        ),
+        (
+            {"condition": "none"},
+            {"model": "m", "condition": "paper"},
+            "only {1} names a model (m); condition is none in the first and paper in the second",
+        ),
         ({"model": "m"}, {"model": "other"}, ""),
-        ({"condition": "none"}, {"model": "m", "condition": "paper"}, ""),
+        ({"model": "m", "condition": "none"}, {"model": "other", "condition": "paper"}, ""),
         ({"model": "m"}, {"model": "m"}, ""),
     ],
 )
