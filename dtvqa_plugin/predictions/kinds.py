@@ -317,6 +317,9 @@ def _table_answers(path: Path, kind: Kind, fault: Fault, columns: Columns) -> It
     column = _table_start(path, columns)[0]
     own = kind is Kind.SCORES
     for row in iter_predictions(path, column, fault=fault, once=_once(columns)):
+        if own:
+            fields = {name: unescaped(value) for name, value in row.fields.items()}
+            row = replace(row, fields=fields)
         answer = RawAnswer(
             f"row {row.number}",
             with_index(names_in(row.fields), row.index),

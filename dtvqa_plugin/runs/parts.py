@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from dtvqa_plugin.data import Record
 from dtvqa_plugin.data.splits import CUSTOM_VARIABLE
@@ -56,6 +57,14 @@ class Part:
         return next(iter(self.by_repeat.values()), {})
 
 
+_Named: TypeAlias = tuple[str | None, str | None]
+"""Model and condition of a run of several in one file."""
+
+_Key: TypeAlias = tuple[str, _Named]
+_PUBLISHED = frozenset(("model", "condition", "split", "repeat", "subset", "accanls", "outcome"))
+"""Columns by which a file of questions that this package wrote is known."""
+
+
 def read_file(
     path: Path,
     kind: Kind,
@@ -66,16 +75,17 @@ def read_file(
 ) -> list[Part]:
     """Score the answers of one file: a part for each split that it answers.
 
-    Raises RunError where none of them belongs to a question, or the file holds several runs.
+    A file of questions that this package wrote has a part for each of its runs. Raises RunError
+    where no answer belongs to a question, or another file holds several runs.
     """
     context = context_of(path, kind)
-    parts: dict[str, Part] = {}
+    parts: dict[_Key, Part] = {}
     unknown, total = 0, 0
     unknown_ids: list[str] = []
     unreadable: list[tuple[str, str, str]] = []
     count: Counter[str] = Counter()
-    said: dict[str, set[str]] = {"model": set(), "condition": set()}
-    stored: dict[str, Mapping[str, float]] = {}
+    said: dict[_Named, dict[str, set[str]]] = {}
+    stored: dict[_Key, dict[str, Mapping[str, float]]] = {}
 
     def fault(place: str, why: str) -> None:
         count["unreadable"] += 1
@@ -102,31 +112,44 @@ def read_file(
             continue
         if raw.rivals:
             _check_rivals(path, raw, record)
-        for key, value in (("model", raw.model), ("condition", raw.condition)):
-            if value is not None and len(said[key]) < EXAMPLES:
-                said[key].add(value)
-        part = parts.get(split)
+        run = _named_run(raw, kind)
+        if run not in said:
+            said[run] = {"model": set(), "condition": set()}
+        for what, value in (("model", raw.model), ("condition", raw.condition)):
+            if value is not None and len(said[run][what]) < EXAMPLES:
+                said[run][what].add(value)
+        key = (split, run)
+        part = parts.get(key)
         if part is None:
-            part = parts[split] = Part(path, kind, split, context)
-        _add(part, _numbered(raw, kind, context), record, tau, text_kept)
-        if raw.stored:
-            stored[record.question_id] = raw.stored
-    _check_single(path, said)
+            part = parts[key] = Part(path, kind, split, context)
+        raw = _numbered(raw, kind, context)
+        _add(part, raw, record, tau, text_kept)
+        if raw.stored and (raw.repeat or FIRST_REPEAT) == next(iter(part.by_repeat)):
+            stored.setdefault(key, {})[record.question_id] = raw.stored
+    for values_of_run in said.values():
+        _check_single(path, values_of_run)
     if not parts:
         if references.lacking is not None:
             raise references.lacking
         raise RunError(_nothing_known(context, path, total, unknown_ids, unreadable))
-    for part in parts.values():
-        part.context = _completed(context, said)
+    for (split, run), part in parts.items():
+        part.context = _completed(context, said[run])
         _check_mixed(part)
         _check_repeats(part)
         if tau == DEFAULT_TAU:
-            _check_stored(part, stored)
+            _check_stored(part, stored.get((split, run), {}))
             _check_means(part)
     first = next(iter(parts.values()))
     first.unknown, first.unknown_ids = unknown, tuple(unknown_ids)
     first.unreadable, first.unreadable_count = unreadable, count["unreadable"]
     return list(parts.values())
+
+
+def _named_run(raw: RawAnswer, kind: Kind) -> _Named:
+    """What tells the runs of a file apart: nothing but in our own files of questions."""
+    if kind is Kind.SCORES and raw.record.keys() >= _PUBLISHED:
+        return raw.model, raw.condition
+    return None, None
 
 
 def _question(raw: RawAnswer, references: References) -> tuple[str, Record] | None:

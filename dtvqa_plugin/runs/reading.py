@@ -133,7 +133,9 @@ def read_run(
     if len(runs) > 1:
         listing = "\n".join(f"  {run.name} [{run.condition}]: {run.paths[0]}" for run in runs)
         shown = STANDARD_INPUT_NAME if str(path) == STANDARD_INPUT else path
-        raise RunError(f"{shown} holds {len(runs)} runs; pass one of their files:\n{listing}")
+        one_file = len({path for run in runs for path in run.paths}) == 1
+        cure = "write the one to a file of its own" if one_file else "pass one of their files"
+        raise RunError(f"{shown} holds {len(runs)} runs; {cure}:\n{listing}")
     return runs[0]
 
 

@@ -25,7 +25,14 @@ from dtvqa_plugin.cli import cli
 from dtvqa_plugin.data import Record, records
 from dtvqa_plugin.errors import DTVQAError
 from dtvqa_plugin.predictions.rows import escaped, unescaped
-from dtvqa_plugin.report import References, Run, questions_frame, read_run
+from dtvqa_plugin.report import (
+    References,
+    Run,
+    RunError,
+    questions_frame,
+    read_run,
+    read_runs,
+)
 from dtvqa_plugin.report.questions import COLUMNS
 
 AWKWARD = (
@@ -82,6 +89,53 @@ def test_questions_are_read_back_with_the_same_scores(
     assert lengths == 5_000, "outputs are whole, not cut"
     if suffix == "parquet":
         assert frame["prediction"].isna().sum() == whole.failed
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_several_runs_in_one_file_are_read_back_as_the_runs_that_they_are(
+    tmp_path: Path, suffix: str
+) -> None:
+    names = {("m", "none"): 1, ("m", "paper"): 2, ("=SUM(1)", "none"): 1, ('模型, "b"', "none"): 3}
+    paths = [
+        write_lines(
+            tmp_path / f"{place}.jsonl",
+            (
+                {
+                    "question_id": r.question_id,
+                    "prediction": output(r) if (place + n) % 2 else f"{place} {n}",
+                    "repeat": n,
+                    "model": model,
+                    "condition": condition,
+                }
+                for n in range(1, repeats + 1)
+                for r in SAMPLE
+            ),
+        )
+        for place, ((model, condition), repeats) in enumerate(names.items())
+    ]
+    together = tmp_path / f"questions.{suffix}"
+    assert publish(*paths, "-o", together).exit_code == 0
+    found = {(run.name, run.condition): run for run in read_runs(together)}
+    assert found.keys() == names.keys()
+    for path in paths:
+        whole = read_run(path)
+        run = found[whole.name, whole.condition]
+        assert texts(run) == texts(whole)
+        assert (len(run.repeats), run.missing) == (len(whole.repeats), ())
+        assert not run.faults.differences
+        assert not run.faults.doubled
+    done = CliRunner().invoke(cli, ["score", str(together), "--resamples", "100"])
+    assert done.exit_code == 0, done.output
+    with pytest.raises(RunError, match="holds 4 runs; write the one to a file of its own"):
+        read_run(together)
+
+
+def test_files_of_others_with_two_models_are_still_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    lines = [f"{SAMPLE[n].question_id},x,m{n},none" for n in (0, 1)]
+    path.write_text("\n".join(["question_id,prediction,model,condition", *lines]) + "\n")
+    with pytest.raises(RunError, match="mixes several values of model"):
+        read_run(path)
 
 
 def test_a_row_holds_what_its_columns_say(awkward: Path) -> None:
