@@ -200,6 +200,8 @@ def gate(
         _end_undecided(rules, str(error), style, outputs, source)
     except click.ClickException:
         raise
+    except KeyboardInterrupt:
+        _end_undecided(rules, "the gate was interrupted", style, outputs, source)
     except Exception as error:
         traceback.print_exc()
         said = f"the gate ended by a fault of its own ({type(error).__name__}: {error})"

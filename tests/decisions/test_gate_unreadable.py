@@ -147,18 +147,29 @@ def test_garbage_on_standard_input(tmp_path: Path) -> None:
     assert "standard input" in output.read_text()
 
 
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (ZeroDivisionError("a fault"), "ZeroDivisionError: a fault"),
+        (KeyboardInterrupt(), "the gate was interrupted"),
+    ],
+)
 def test_a_fault_of_the_gate_is_no_failed_check(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    fault: BaseException,
+    said: str,
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("a fault")
+        raise fault
 
     monkeypatch.setattr(gate_module, "decide", broken)
     output = tmp_path / "gate.json"
     status, _, err = gate(capsys, plain_run(tmp_path / "r.jsonl"), "--complete", "-o", output)
     assert status == 2
-    assert "Traceback" in err
-    assert "ZeroDivisionError: a fault" in json.loads(output.read_text())["reason"]
+    assert said in err
+    assert said in json.loads(output.read_text())["reason"]
 
 
 def test_no_file_of_a_folder_that_is_read_is_replaced(
