@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -146,3 +147,17 @@ def test_importing_the_package_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are listed on Linux only")
+def test_a_command_over_runs_starts_no_threads_for_small_matrices() -> None:
+    """Threads of OpenBLAS cost CPU time while they wait. Other processes see no changed setting."""
+    code = (
+        "import os; from dtvqa_plugin.cli import cli; cli.get_command(None, 'score'); "
+        "print(len(os.listdir('/proc/self/task')), os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+    unset = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["1", "None"]
