@@ -140,8 +140,8 @@ def intervals(
         resamples: Number of draws.
         seed: Of the draws.
         level: Confidence level.
-        scale: The least and the greatest value there can be. With it a part whose questions all
-            have one value gets the interval of `_of_equal_values`; without it one of zero width.
+        scale: The least and the greatest value there can be. With it a part whose images all
+            score alike gets the interval of `_of_equal_images`; without it one of zero width.
 
     Returns:
         One interval a column, by part. A part whose questions lie on a single image gets an
@@ -173,22 +173,22 @@ def intervals_of_draws(
         for value, a, b in zip(means, low, high, strict=True)
     ]
     if scale is not None and design.images(part) > 1:
-        rows = columns[design.rows[part]]
-        for place in np.flatnonzero(np.ptp(rows, axis=0) <= _EQUAL).tolist():
-            found[place] = _of_equal_values(found[place].value, design.images(part), tail, scale)
+        moved = np.abs(influences(columns, design, part)).max(axis=0)
+        for place in np.flatnonzero(moved <= _EQUAL).tolist():
+            found[place] = _of_equal_images(found[place].value, design.size(part), tail, scale)
     return found
 
 
-def _of_equal_values(
-    value: float, images: int, tail: float, scale: tuple[float, float]
+def _of_equal_images(
+    value: float, questions: int, tail: float, scale: tuple[float, float]
 ) -> Interval:
-    """The interval of a mean whose images all have one value: draws of them never differ.
+    """The interval of a mean whose images all score alike: draws of them never differ.
 
-    A share s of all images may have another value, the farthest on the scale, and be missing among
-    ``images`` of them with probability (1 - s) ** images. Where that is ``tail``, s is the bound of
-    Clopper and Pearson (1934) for no success in ``images`` trials.
+    A share s of all questions may have another value, the farthest on the scale, and be missing
+    among ``questions`` of them with probability (1 - s) ** questions. Where that is ``tail``, s is
+    the bound of Clopper and Pearson (1934) for no success in so many trials.
     """
-    share = 1.0 - tail ** (1.0 / images)
+    share = 1.0 - tail ** (1.0 / questions)
     least, greatest = scale
     return Interval(value, value - share * (value - least), value + share * (greatest - value))
 

@@ -168,7 +168,7 @@ def test_wrong_arguments_are_named(call: object, message: str) -> None:
 @pytest.mark.parametrize("value", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("images", [2, 40, 300])
 def test_equal_scores_give_the_exact_binomial_bound(value: float, images: int) -> None:
-    """None of n images differs: the upper limit of Clopper and Pearson for 0 of n."""
+    """None of n questions differs: the upper limit of Clopper and Pearson for 0 of n."""
     stats = pytest.importorskip("scipy.stats")
     design = one_subset(list(range(images)))
     (found,) = intervals(np.full(images, value), design, 100, scale=(0.0, 1.0))[OVERALL]
@@ -176,6 +176,24 @@ def test_equal_scores_give_the_exact_binomial_bound(value: float, images: int) -
     assert found.value == pytest.approx(value)
     assert found.low == pytest.approx(value - share * value)
     assert found.high == pytest.approx(value + share * (1.0 - value))
+
+
+@pytest.mark.parametrize(
+    ("subsets", "values", "value"),
+    [
+        ("SSSS", [[1, 0], [0, 1], [1, 0], [1, 0]], 0.5),  # each image has one of two
+        ("SSTT", [[1, 1], [1, 1], [0, 0], [0, 0]], 0.5),  # one subset all right, one all wrong
+    ],
+)
+def test_images_that_score_alike_get_a_width(
+    subsets: str, values: list[list[float]], value: float
+) -> None:
+    design = Design([name for name in subsets for _ in "ab"], [str(i // 2) for i in range(8)])
+    (found,) = intervals(np.asarray(values).ravel(), design, 100, scale=(0.0, 1.0))[OVERALL]
+    share = 1 - 0.025 ** (1 / 8)
+    assert found == Interval(
+        value, pytest.approx(value - share / 2), pytest.approx(value + share / 2)
+    )
 
 
 def test_without_a_scale_or_on_one_image_equal_scores_have_no_width() -> None:

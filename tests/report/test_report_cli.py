@@ -78,7 +78,7 @@ def test_score_writes_the_format_that_the_name_says(
     assert str(target) in err
     assert target.read_text(encoding="utf-8").startswith(start)
     assert dtvqa(capsys, "score", run, "-o", tmp_path / "table.txt")[0] == 0
-    assert "100.0 [80.5, 100.0]" in (tmp_path / "table.txt").read_text(encoding="utf-8")
+    assert "100.0 [94.4, 100.0]" in (tmp_path / "table.txt").read_text(encoding="utf-8")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
