@@ -185,6 +185,11 @@ class Audit:
             )
         return found
 
+    def every_warning(self) -> list[str]:
+        """All sentences of what warns, that of ``verbosity`` first; empty if nothing does."""
+        long = self.verbosity.warning()
+        return [*([long] if long else []), *self.warnings()]
+
 
 def audit(run: Run) -> Audit:
     """Audit a run."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dtvqa_plugin.analysis.audits import audit
 from dtvqa_plugin.analysis.bootstrap import LEVEL, RESAMPLES, SEED, Interval, intervals
 from dtvqa_plugin.analysis.seeds import between, over_repeats, t_test_p
 from dtvqa_plugin.analysis.significance import holm, signflip_p
@@ -116,7 +117,7 @@ def compare(
 
 
 def _remarks(a: Run, b: Run) -> Iterator[str]:
-    """Differences in what the models were given, and runs that only their files tell apart."""
+    """Differences in what the models were given, runs that only their files tell apart, audits."""
     first, second = a.signature(), b.signature()
     if first.image != second.image:
         yield (
@@ -129,6 +130,10 @@ def _remarks(a: Run, b: Run) -> Iterator[str]:
             f"both runs have the same signature and {told} scores: what differs between "
             f"{a.paths[0]} and {b.paths[0]} is not recorded"
         )
+
+    for letter, run in (("A", a), ("B", b)):
+        for sentence in audit(run).every_warning():
+            yield f"{letter}, {run.name}: {sentence}"
 
 
 def _different_questions(a: Run, b: Run, only_a: Sequence[str], only_b: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree
 
+from dtvqa_plugin.analysis.audits import audit
 from dtvqa_plugin.analysis.gate import Check, Decision, Verdict
 from dtvqa_plugin.runs.remarks import left_out
 from dtvqa_plugin.runs.run import Run
@@ -53,7 +54,7 @@ def _run_document(run: Run | None) -> dict[str, Any] | None:
         "name": run.name,
         "condition": run.condition,
         "signature": str(run.signature()),
-        "remarks": left_out(run),
+        "remarks": _remarks(run),
     }
 
 
@@ -97,9 +98,13 @@ def gate_junit(decision: Decision) -> str:
 
 
 def _notes(decision: Decision) -> list[str]:
-    """What was left out or overridden, one line each."""
+    """What was left out or overridden and what the audits warn of, one line each."""
     named = zip(("the run", "the baseline"), _runs(decision), strict=False)
-    return [plain(f"note: {whose}: {line}") for whose, run in named for line in left_out(run)]
+    return [plain(f"note: {whose}: {line}") for whose, run in named for line in _remarks(run)]
+
+
+def _remarks(run: Run) -> list[str]:
+    return [*left_out(run), *audit(run).every_warning()]
 
 
 def _runs(decision: Decision) -> list[Run]:

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dtvqa_plugin.analysis.ranking import Ranking
+from dtvqa_plugin.analysis.audits import audit
+from dtvqa_plugin.analysis.ranking import Place, Ranking
+from dtvqa_plugin.analysis.tables import FEW_IMAGES, VERBOSE_MARK
 from dtvqa_plugin.metrics.names import HEADINGS
 from dtvqa_plugin.report.rendering import bounds, escape_markdown, markdown_table, p_text, signed
+from dtvqa_plugin.utils.text import counted
 
 PLACE_HEADER = ("Run", "Prompt", "Rank", "Rank interval", "Figure", "Group")
+_WARNED_SHOWN = 3
 PAIR_HEADER = ("Run", "Against", "Difference", "p", "p (Holm)")
 
 
@@ -18,7 +22,7 @@ def place_cells(ranking: Ranking) -> list[list[str]]:
     """A row a run, the best first."""
     return [
         [
-            place.run.name,
+            place.run.name + VERBOSE_MARK * audit(place.run).verbosity.warn,
             place.run.condition,
             str(place.rank),
             f"{place.first} to {place.last}",
@@ -46,13 +50,32 @@ def pair_cells(ranking: Ranking) -> list[list[str]]:
 def ranking_notes(ranking: Ranking) -> list[str]:
     """How the figures were made."""
     level = f"{ranking.level:.0%}"
-    return [
+    notes = [
         f"{HEADINGS[ranking.metric]} times 100 over {ranking.questions:,} questions on "
         f"{ranking.images:,} images, {ranking.resamples:,} bootstrap resamples of images shared by "
         f"all runs (seed {ranking.seed}). Rank intervals hold for all runs together at {level}.",
         "Runs that share a letter in Group cannot be told apart (paired sign-flip test, "
-        f"{_corrected(len(ranking.pairs))}, level {1 - ranking.level:.2g}).",
+        f"{_corrected(len(ranking.pairs))}, level {1 - ranking.level:.2g}). Rank intervals and "
+        "groups are two methods; near the limit one can tell runs apart that the other does not.",
     ]
+    if ranking.images < FEW_IMAGES:
+        notes.append(f"Fewer than {FEW_IMAGES} images: intervals are rough.")
+    return notes + _warned(ranking.places)
+
+
+def _warned(places: Sequence[Place]) -> list[str]:
+    """What the audits warn of, for the first runs in which something does."""
+    lines = []
+    for place in places:
+        found = audit(place.run)
+        mark = f"{VERBOSE_MARK} " * found.verbosity.warn
+        lines += [
+            f"{mark}{place.run.name} [{place.run.condition}]: {sentence}."
+            for sentence in found.every_warning()
+        ]
+    more = len(lines) - _WARNED_SHOWN
+    rest = [f"{counted(more, 'more warning')} of the audits; 'dtvqa score --audits' shows them."]
+    return lines[:_WARNED_SHOWN] + rest * (more > 0)
 
 
 def _corrected(pairs: int) -> str:

@@ -16,7 +16,7 @@ from dtvqa_plugin.analysis.audits import LeakagePart
 from dtvqa_plugin.analysis.bootstrap import Interval
 from dtvqa_plugin.analysis.comparison import Comparison, PartDifference
 from dtvqa_plugin.analysis.power import Detectable
-from dtvqa_plugin.analysis.tables import ResultTable, Row
+from dtvqa_plugin.analysis.tables import FEW_IMAGES, ResultTable, Row
 from dtvqa_plugin.metrics.names import HEADINGS, METRICS
 from dtvqa_plugin.report.audit_cells import (
     FINDING_HEADER,
@@ -163,6 +163,10 @@ def comparison_notes(comparison: Comparison, metrics: Sequence[str]) -> list[str
         f"resamples of images, two-sided mid-p from {comparison.resamples:,} sign flips of images "
         f"(seed {comparison.seed}); Holm over the subsets."
     ]
+    few = [row for row in comparison.rows(metrics[0]) if row.images < FEW_IMAGES]
+    if few:
+        parts = ", ".join(row.part for row in few)
+        notes.append(f"Fewer than {FEW_IMAGES} images in {parts}: intervals there are rough.")
     left_out = len(comparison.only_a) + len(comparison.only_b)
     if left_out:
         notes.append(

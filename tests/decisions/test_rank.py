@@ -118,3 +118,29 @@ def test_equal_runs_are_not_called_better_and_one_pair_is_not_corrected(
         assert said in " ".join(out.split())
         assert "Against" in out
         assert not {"better", "worse"} & set(out.lower().split())
+
+
+def test_rank_gate_and_compare_say_what_the_audits_warn_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Acc does not punish a dump of the whole text: 64 answers with 40 words around each."""
+    around = " ".join(f"word{place}" for place in range(40))
+    dump = plain_run(tmp_path / "d.jsonl", lambda r: f"{around} {r.answers[0]}", model="dump")
+    plain = plain_run(tmp_path / "p.jsonl", wrong(1, 2, 3), model="plain")
+    said = "of the Acc hits come from outputs over 16 times as long as the answer"
+    for command, marked in (
+        (("rank", dump, plain), "\u2021 dump [unknown]: "),
+        (("compare", dump, plain), "Note: A, dump: "),
+        (("gate", dump, "--min", "acc=60"), "note: the run: "),
+        (("gate", plain, "--baseline", dump, "--min", "acc=60"), "note: the baseline: "),
+    ):
+        with pytest.raises(SystemExit):
+            main([*map(str, command), "--resamples", "200"])
+        out = " ".join(capsys.readouterr().out.split())
+        assert f"{marked}" in out
+        assert out.count(said) == 1
+    with pytest.raises(SystemExit) as ended:
+        main(["gate", str(dump), "--min", "acc=60", "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert (ended.value.code, document["verdict"]) == (0, "passed")
+    assert said in document["run"]["remarks"][0]
