@@ -1,7 +1,7 @@
 """Which of the questions in a prompt is the one that is asked: the last, after answered examples.
 
-The rule was made on half of the labelled prompts of ``tests/predictions/prompt_cases.py`` and then
-held against the other half. Where it does not tell, no question is given.
+The labelled prompts of ``tests/predictions/prompt_cases.py`` say what it must tell. Where it does
+not tell, no question is given.
 """
 
 from __future__ import annotations
