@@ -195,6 +195,10 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis, examples: int) -> No
     console.width = min(console.width, WIDTH)
     for line in (*legend(diagnosis), ""):
         console.print(plain(line))
+    lacking = diagnosis.lacking_text()
+    if lacking:
+        console.print(plain(lacking))
+        console.print()
     for grid in grids(diagnosis):
         print_grid(console, grid.header, grid.rows, grid.left, grid.title)
     for title, lines in lists(diagnosis, examples):
@@ -203,7 +207,8 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis, examples: int) -> No
             console.print(plain(f"  {line}"))
         console.print()
     for note in diagnosis.notes():
-        console.print(plain(note))
+        if note != lacking:
+            console.print(plain(note))
     for run in diagnosis.runs:
         console.print(plain(run.signature), style="dim", soft_wrap=True)
 

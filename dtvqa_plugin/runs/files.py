@@ -23,6 +23,8 @@ from dtvqa_plugin.utils import files as system
 MAX_FILES = 5_000
 _NAMED = 5
 """How many files of a folder without any run are named with their keys."""
+_WITHOUT_NAMED = 3
+"""How many files without predictions are named where a folder holds a run."""
 
 
 def find_files(
@@ -47,14 +49,16 @@ def find_files(
     except OSError as error:  # a name that is too long, a disk that is gone
         raise RunError(cannot_open(path, error)) from error
     found: dict[Path, tuple[Path, Kind]] = {}
+    without: list[Path] = []
     files, damaged = _candidates(path)
     for file in files:
         if file.resolve() in found:
             continue
+        kind = None
         try:
             kind = sniff(file, columns)
         except NoPredictionsError:
-            continue
+            pass
         except PredictionFileError as error:
             damaged.append(str(error).removesuffix("."))
             continue
@@ -63,10 +67,27 @@ def find_files(
             continue
         if kind is not None:
             found[file.resolve()] = (file, kind)
+        else:
+            without.append(file)
     kept, skipped = _without_byproducts(list(found.values()))
     if not kept:
         skipped += [_described(file) for file in files[:_NAMED]]
+    elif others := _not_byproducts(without):
+        skipped.append(_without_predictions(others))
     return kept, skipped + damaged
+
+
+def _not_byproducts(files: Sequence[Path]) -> list[Path]:
+    """The files that belong to no prediction file beside them."""
+    beside = {folder: _vlmevalkit_files(folder) for folder in {file.parent for file in files}}
+    return [file for file in files if not any(_owners(file.absolute(), beside[file.parent]))]
+
+
+def _without_predictions(files: Sequence[Path]) -> str:
+    names = ", ".join(map(str, files[:_WITHOUT_NAMED]))
+    more = len(files) - _WITHOUT_NAMED
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f"{names}{rest}: no predictions in a form that is known (give the file to see why)"
 
 
 def _described(file: Path) -> str:

@@ -235,6 +235,7 @@ def test_a_damaged_file_in_a_folder_is_named_and_the_others_count(tmp_path: Path
     assert sorted(line.split(":")[1].split("/")[-1] for line in remarks(run)) == [
         "cut_DTVQA_MINI.xlsx",
         "empty.jsonl",
+        "notes.json",
     ]
 
 

@@ -188,3 +188,31 @@ def test_a_run_of_another_condition_is_no_by_product(
     )
     assert len(json.loads(out)["tables"][0]["rows"]) == 3
     assert "by-product" not in err
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_hosts_write_beside_predictions_is_not_pointed_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], layout: str
+) -> None:
+    LAYOUTS[layout][0](tmp_path / "out")
+    out, err = run(capsys, "score", tmp_path / "out", "--resamples", "100")
+    assert "no predictions in a form that is known" not in out + err
+
+
+def test_other_files_without_predictions_in_a_folder_are_counted_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "g"
+    folder.mkdir()
+    write_lines(
+        folder / "good.jsonl",
+        [{"question_id": r.question_id, "prediction": "no idea"} for r in SAMPLE],
+    )
+    write_lines(folder / "bareid.jsonl", [{"id": 7, "prediction": "x"}])
+    (folder / "doc.json").write_text('{"results": [{"a": 1}]}')
+    (folder / "answers.csv").write_text("qid,answer_text\n1,x\n")
+    (folder / "more.csv").write_text("a,b\n1,x\n")
+    out, _ = run(capsys, "score", folder, "--resamples", "100", "--format", "markdown")
+    (line,) = [line for line in out.splitlines() if "in a form that is known" in line]
+    for name in ("answers.csv", "bareid.jsonl", "doc.json", "and 1 more"):
+        assert name in line.replace("\\", "")

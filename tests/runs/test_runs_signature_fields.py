@@ -89,7 +89,8 @@ def test_compare_remarks_on_another_picture(tmp_path: Path) -> None:
     (said,) = compare(a, b, resamples=200).remarks
     assert "A image:original,host-default, B image:original,encode_format=JPEG" in said
     c = read_run(lmms_run(tmp_path / "c", wrong, metadata=NEW, model_args="pretrained=other"))
-    assert compare(a, c, resamples=200).remarks == ()
+    remarks = compare(a, c, resamples=200).remarks
+    assert [line for line in remarks if "picture" in line] == []
 
 
 @pytest.mark.parametrize(

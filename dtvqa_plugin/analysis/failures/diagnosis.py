@@ -77,6 +77,16 @@ class Diagnosis:
     binnings: tuple[Binning, ...] = ()
     sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
+    def lacking_text(self) -> str | None:
+        """How many images have no recognised text and what to do; None if all have."""
+        if not self.without_text:
+            return None
+        return (
+            f"{self.without_text} of {self.images} images have no recognised text: wrong "
+            "outputs there are 'unplaced' unless near, and sizes and places are not known. "
+            f"Run 'dtvqa data recognise --split {self.split}'."
+        )
+
     def notes(self) -> list[str]:
         """What a reader must know: what is ours, how figures were made, what is lacking."""
         lines = [
@@ -87,12 +97,8 @@ class Diagnosis:
         ]
         if any(item.thin for run in self.runs for curve in run.curves for item in curve.bins):
             lines.append(f"(thin): fewer than {FEW_IMAGES} images, the interval is rough.")
-        if self.without_text:
-            lines.append(
-                f"{self.without_text} of {self.images} images have no recognised text: wrong "
-                "outputs there are 'unplaced' unless near, and sizes and places are not known. "
-                f"Run 'dtvqa data recognise --split {self.split}'."
-            )
+        if lacking := self.lacking_text():
+            lines.append(lacking)
         if self.engine is not None:
             lines.append(
                 f"Text recognised by {self.engine}; it has errors, so 'computed' and "
